@@ -1,0 +1,123 @@
+"""diffmech: write a Lagrangian; get the motion, and the reasons to believe it.
+
+    import diffmech as dm
+
+    boot = dm.systems.babyboot()
+    motion = dm.simulate(boot, *boot.starts["chaotic"], duration=10)
+    print(motion)
+
+Importing this package loads nothing heavy and turns on 64-bit floats in JAX, unless
+`JAX_ENABLE_X64` is set already or `DIFFMECH_X64=0` asks for JAX's default.
+"""
+
+import importlib
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+_HOMES = {
+    "AbstractSystem": "model",
+    "Energy": "motion",
+    "Event": "simulation",
+    "Explicit": "model",
+    "GaussLegendre4": "simulation",
+    "GaussLegendre6": "simulation",
+    "ImplicitMidpoint": "simulation",
+    "RESULTS": "_results",
+    "Report": "simulation",
+    "SimulationError": "simulation",
+    "System": "model",
+    "Trajectory": "simulation",
+    "Variational": "simulation",
+    "acceleration": "motion",
+    "as_array": "_checks",
+    "bias": "motion",
+    "energy": "motion",
+    "hamilton_equations": "motion",
+    "hamiltonian": "motion",
+    "inverse_dynamics": "motion",
+    "load": "simulation",
+    "mass_condition": "motion",
+    "mass_matrix": "motion",
+    "methods": "simulation",
+    "momentum": "motion",
+    "power": "motion",
+    "save": "simulation",
+    "simulate": "simulation",
+    "velocity": "motion",
+}
+_ROOMS = ("model", "motion", "simulation", "systems")
+
+__all__ = [*sorted([*_HOMES, *_ROOMS]), "__version__"]  # pyright: ignore[reportUnsupportedDunderAll]
+
+if TYPE_CHECKING:
+    from . import (
+        model as model,
+        motion as motion,
+        simulation as simulation,
+        systems as systems,
+    )
+    from ._checks import as_array as as_array
+    from ._results import RESULTS as RESULTS
+    from .model import AbstractSystem as AbstractSystem, Explicit as Explicit, System as System
+    from .motion import (
+        Energy as Energy,
+        acceleration as acceleration,
+        bias as bias,
+        energy as energy,
+        hamilton_equations as hamilton_equations,
+        hamiltonian as hamiltonian,
+        inverse_dynamics as inverse_dynamics,
+        mass_condition as mass_condition,
+        mass_matrix as mass_matrix,
+        momentum as momentum,
+        power as power,
+        velocity as velocity,
+    )
+    from .simulation import (
+        Event as Event,
+        GaussLegendre4 as GaussLegendre4,
+        GaussLegendre6 as GaussLegendre6,
+        ImplicitMidpoint as ImplicitMidpoint,
+        Report as Report,
+        SimulationError as SimulationError,
+        Trajectory as Trajectory,
+        Variational as Variational,
+        load as load,
+        methods as methods,
+        save as save,
+        simulate as simulate,
+    )
+
+    __version__: str
+
+
+def _turn_on_float64() -> None:
+    if "JAX_ENABLE_X64" in os.environ or os.environ.get("DIFFMECH_X64", "1") == "0":
+        return
+    if "jax" in sys.modules:
+        sys.modules["jax"].config.update("jax_enable_x64", True)
+    else:
+        # Through the environment, so that importing diffmech does not import JAX.
+        os.environ["JAX_ENABLE_X64"] = "1"
+
+
+_turn_on_float64()
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("diffmech")
+    if name in _ROOMS:
+        return importlib.import_module(f"{__name__}.{name}")
+    if name in _HOMES:
+        value = getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

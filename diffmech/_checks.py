@@ -1,0 +1,156 @@
+"""Checks of what a user passes in: one sentence each, before anything is compiled."""
+
+import difflib
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ._typing import AnyArray
+
+WRONG_PRECISION = (
+    "JAX is running in float32, so mechanics gets about 6 digits: set JAX_ENABLE_X64=1 (or do not "
+    "set DIFFMECH_X64=0) before importing diffmech for float64."
+)
+
+
+def is_traced(*trees: Any) -> bool:
+    """Whether any leaf belongs to a JAX transformation that is under way (jit, grad, vmap)."""
+    return any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(trees))
+
+
+def float_dtype() -> np.dtype:
+    """The precision in force: float64 unless the user switched it off."""
+    return np.dtype(np.float64 if jax.config.jax_enable_x64 else np.float32)  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def warn_if_single_precision() -> None:
+    """Once per process, unless the user filters warnings otherwise."""
+    if float_dtype() == np.float32:
+        warnings.warn(WRONG_PRECISION, stacklevel=3)
+
+
+def suggestion(word: str, options: Iterable[str]) -> str:
+    """' Did you mean ...?' if something comes close, and the valid names."""
+    options = list(options)
+    folded = {option.lower(): option for option in options}
+    close = difflib.get_close_matches(word.lower(), list(folded), n=1, cutoff=0.6)
+    hint = f" Did you mean {folded[close[0]]!r}?" if close else ""
+    return f"{hint} Valid names: {', '.join(options)}."
+
+
+def as_array(value: Any) -> AnyArray:
+    """Numbers, lists and NumPy arrays as float arrays; JAX arrays (traced ones too) as they are.
+
+    NumPy is the resting form on purpose: it does not start JAX's backend.
+    """
+    if isinstance(value, jax.Array):
+        return value if jnp.issubdtype(value.dtype, jnp.inexact) else value.astype(float_dtype())
+    array = np.asarray(value)
+    if array.dtype == object:
+        # A list that mixes numbers and JAX scalars, for instance under a transformation.
+        return jnp.asarray(value, dtype=float_dtype())
+    if not (np.issubdtype(array.dtype, np.number) or array.dtype == np.bool_):
+        raise ValueError(f"expected numbers, but got {value!r}")
+    if np.iscomplexobj(array):
+        raise ValueError(f"expected real numbers, but got {value!r}")
+    return array.astype(np.float64)
+
+
+def as_vector(value: Any, names: Sequence[str], label: str) -> AnyArray:
+    """One number per coordinate, from a sequence or from a mapping by name; shape (n,)."""
+    expected = f"`{label}` must have shape ({len(names)},) = ({', '.join(names)})"
+    if isinstance(value, Mapping):
+        unknown = [key for key in value if key not in names]
+        if unknown:
+            raise ValueError(
+                f"`{label}` names {unknown[0]!r}, which is not a coordinate."
+                + suggestion(str(unknown[0]), names)
+            )
+        missing = [name for name in names if name not in value]
+        if missing:
+            raise ValueError(f"{expected}, but {', '.join(missing)} is missing")
+        value = [value[name] for name in names]
+    try:
+        array = as_array(value)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{expected}, but is not a list of numbers: {error}") from error
+    if array.shape != (len(names),):
+        raise ValueError(f"{expected}, but has shape {array.shape}")
+    require_finite(array, label, names)
+    return array
+
+
+def require_finite(array: AnyArray, label: str, names: Sequence[str] = ()) -> None:
+    """Refuse NaN and infinity, naming the entry; traced values are let through."""
+    if isinstance(array, jax.core.Tracer):
+        return
+    values = np.asarray(array)
+    bad = np.argwhere(~np.isfinite(values))
+    if bad.size:
+        index = tuple(int(i) for i in bad[0])
+        where = "".join(f"[{i}]" for i in index)
+        who = f" ({names[index[0]]})" if names and index else ""
+        raise ValueError(f"`{label}{where}`{who} must be finite, but is {values[index]}")
+
+
+def as_scalar(value: Any, label: str, *, positive: bool = False) -> AnyArray:
+    """One finite number, optionally above zero; shape ()."""
+    try:
+        array = as_array(value)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"`{label}` must be a number, but {error}") from error
+    if array.shape != ():
+        raise ValueError(f"`{label}` must be a single number, but has shape {array.shape}")
+    require_finite(array, label)
+    if positive and not is_traced(array) and float(array) <= 0:
+        raise ValueError(f"`{label}` must be greater than zero, but is {float(array):g}")
+    return array
+
+
+def trial_trace(
+    function: Callable[..., Any], label: str, shape: tuple[int, ...] | None, *arguments: Any
+) -> tuple[int, ...]:
+    """Trace a user's function once on abstract arguments and check the shape that comes out.
+
+    Nothing is computed. `shape=None` accepts any shape; the shape found is returned.
+    """
+    if not callable(function):
+        raise ValueError(
+            f"`{label}` must be a function of (q, qd, t, params), but is {function!r}"
+        )
+    try:
+        hash(function)
+    except TypeError as error:
+        raise ValueError(
+            f"`{label}` must be a plain function (hashable), but is a {type(function).__name__}: "
+            "pass its numbers through `params`"
+        ) from error
+    who = f"`{label}` ({getattr(function, '__qualname__', type(function).__name__)})"
+    try:
+        out = jax.eval_shape(function, *arguments)
+    except (
+        jax.errors.TracerArrayConversionError,
+        jax.errors.ConcretizationTypeError,
+        jax.errors.TracerBoolConversionError,
+    ) as error:
+        raise ValueError(
+            f"{who} must be made of JAX operations, but turns a traced value into a plain one: "
+            "write `jnp.sin` for `np.sin` or `math.sin`, `jnp.where` for `if`, and do not call "
+            "`float()`"
+        ) from error
+    except Exception as error:
+        raise ValueError(
+            f"{who} raised {type(error).__name__} when tried on arrays of the declared shapes: "
+            f"{str(error).splitlines()[0] if str(error) else 'no message'}"
+        ) from error
+    if not hasattr(out, "shape") or not jnp.issubdtype(out.dtype, jnp.floating):
+        found = f"dtype {out.dtype}" if hasattr(out, "dtype") else f"{type(out).__name__}"
+        raise ValueError(f"{who} must return a real float array, but returns {found}")
+    if shape is not None and out.shape != shape:
+        wanted = "a scalar, shape ()," if shape == () else f"shape {shape}"
+        raise ValueError(f"{who} must return {wanted} but returns shape {out.shape}")
+    return out.shape

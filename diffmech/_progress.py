@@ -1,0 +1,54 @@
+"""The progress bar: on standard error, only on a terminal, only when a run is long."""
+
+import sys
+import time
+from types import TracebackType
+from typing import Any
+
+_SHOW_AFTER = 1.0  # [s] a bar for shorter runs is only noise
+
+
+class Progress:
+    """Counts simulated time towards `total` [s].
+
+    `show=None` means: if standard error is a terminal and the run takes more than a second.
+    """
+
+    def __init__(self, total: float, show: bool | None, label: str):
+        self._total = total
+        self._wanted = sys.stderr.isatty() if show is None else show
+        self._delay = _SHOW_AFTER if show is None else 0.0
+        self._label = label
+        self._started = time.monotonic()
+        self._bar: Any = None
+
+    def __enter__(self) -> "Progress":
+        return self
+
+    def update(self, done: float) -> None:
+        """Say that the simulation has reached `done` [s] of `total`."""
+        if not self._wanted:
+            return
+        if self._bar is None:
+            if time.monotonic() - self._started < self._delay:
+                return
+            from tqdm import tqdm
+
+            self._bar = tqdm(
+                total=self._total,
+                desc=self._label,
+                file=sys.stderr,
+                bar_format="{desc}: {percentage:3.0f}%|{bar}| {n:.3g}/{total:.3g} s simulated "
+                "[{elapsed}<{remaining}]",
+            )
+        self._bar.n = min(done, self._total)
+        self._bar.refresh()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._bar is not None:
+            self._bar.close()

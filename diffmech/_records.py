@@ -1,0 +1,188 @@
+"""Result files: checksummed npz written atomically, and CSV.
+
+A file is an ordinary, uncompressed `.npz` (NumPy can open it) whose member `manifest.npy` holds
+JSON: kind, schema version, meta data, and the SHA-256 of every array's bytes. Equal contents give
+equal bytes. Reading executes nothing and never unpickles; anything unexpected is refused with the
+reason, before memory for it is taken.
+"""
+
+import contextlib
+import csv
+import hashlib
+import io
+import json
+import os
+import re
+import tempfile
+import zipfile
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+SCHEMA_VERSION = 1
+_MANIFEST = "manifest"
+_SAFE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.\[\],-]*")
+_MOST_MEMBERS = 1000
+_EPOCH = (1980, 1, 1, 0, 0, 0)  # zip's zero: no wall clock in the bytes
+
+
+@contextlib.contextmanager
+def atomic_file(path: Path, *, overwrite: bool) -> Iterator[Path]:
+    """Give a temporary sibling of `path` to write to; rename it to `path` once it is on disk."""
+    if path.exists() and not overwrite:
+        raise FileExistsError(f"`{path}` exists already; pass `overwrite=True` to replace it")
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"the directory `{path.parent}` does not exist; create it first")
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        yield temporary
+        with temporary.open("rb+") as file:
+            os.fsync(file.fileno())
+        temporary.chmod(0o644)
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_record(
+    path: str | Path,
+    kind: str,
+    meta: Mapping[str, Any],
+    arrays: Mapping[str, np.ndarray],
+    *,
+    overwrite: bool = False,
+) -> Path:
+    """Write arrays and JSON-able meta data to `path`, all of it or nothing."""
+    path = Path(path)
+    blobs = {name: _to_npy(array) for name, array in arrays.items()}
+    manifest = {
+        "kind": kind,
+        "schema": SCHEMA_VERSION,
+        "meta": dict(meta),
+        "sha256": {name: hashlib.sha256(blob).hexdigest() for name, blob in blobs.items()},
+    }
+    text = json.dumps(manifest, sort_keys=True, allow_nan=False).encode()
+    blobs = {_MANIFEST: _to_npy(np.frombuffer(text, dtype=np.uint8)), **blobs}
+    with (
+        atomic_file(path, overwrite=overwrite) as temporary,
+        zipfile.ZipFile(temporary, "w", zipfile.ZIP_STORED) as archive,
+    ):
+        for name, blob in blobs.items():
+            archive.writestr(zipfile.ZipInfo(f"{name}.npy", _EPOCH), blob)
+    return path
+
+
+def read_record(path: str | Path, kind: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """The meta data and arrays of a file written by `write_record`, verified."""
+    path = Path(path)
+    if not path.is_file():
+        raise FileNotFoundError(f"there is no file `{path}`")
+    try:
+        return _read(path, kind)
+    except _RefusedError as error:
+        raise ValueError(f"`{path}` was not loaded: {error}") from error
+    except (zipfile.BadZipFile, EOFError, OSError, NotImplementedError, RuntimeError) as error:
+        raise ValueError(
+            f"`{path}` was not loaded: it is damaged or not a diffmech file ({error})"
+        ) from error
+
+
+class _RefusedError(Exception):
+    """A reason not to load a file."""
+
+
+def _read(path: Path, kind: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    with zipfile.ZipFile(path) as archive:
+        members = archive.infolist()
+        if len(members) > _MOST_MEMBERS:
+            raise _RefusedError(f"it has {len(members)} members, more than {_MOST_MEMBERS}")
+        size = path.stat().st_size
+        blobs: dict[str, bytes] = {}
+        for member in members:
+            name = member.filename.removesuffix(".npy")
+            if name == member.filename or not _SAFE_NAME.fullmatch(name):
+                raise _RefusedError(f"it has a member with the odd name {member.filename!r}")
+            if member.compress_type != zipfile.ZIP_STORED or member.file_size > size:
+                raise _RefusedError(f"member {name!r} is compressed; diffmech never writes such")
+            if name in blobs:
+                raise _RefusedError(f"member {name!r} occurs twice")
+            blobs[name] = archive.read(member)
+    if _MANIFEST not in blobs:
+        raise _RefusedError("it has no manifest, so it was not written by diffmech")
+    manifest = _parse_manifest(_from_npy(blobs.pop(_MANIFEST), _MANIFEST))
+    if manifest["schema"] > SCHEMA_VERSION:
+        raise _RefusedError(
+            f"it has schema version {manifest['schema']}, newer than the {SCHEMA_VERSION} this "
+            "version of diffmech reads; update diffmech"
+        )
+    if manifest["kind"] != kind:
+        raise _RefusedError(f"it holds a {manifest['kind']!r}, not a {kind!r}")
+    if set(blobs) != set(manifest["sha256"]):
+        raise _RefusedError("its arrays are not the ones its manifest lists")
+    for name, blob in blobs.items():
+        if hashlib.sha256(blob).hexdigest() != manifest["sha256"][name]:
+            raise _RefusedError(f"array {name!r} does not match its checksum")
+    return manifest["meta"], {name: _from_npy(blob, name) for name, blob in blobs.items()}
+
+
+def _parse_manifest(array: np.ndarray) -> dict[str, Any]:
+    try:
+        manifest = json.loads(array.tobytes().decode())
+    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+        raise _RefusedError(f"its manifest is not JSON ({error})") from error
+    shape = {"kind": str, "schema": int, "meta": dict, "sha256": dict}
+    if not isinstance(manifest, dict) or any(
+        not isinstance(manifest.get(key), type_) for key, type_ in shape.items()
+    ):
+        raise _RefusedError("its manifest lacks kind, schema, meta or sha256")
+    return manifest
+
+
+def _to_npy(array: np.ndarray) -> bytes:
+    buffer = io.BytesIO()
+    np.lib.format.write_array(buffer, np.asarray(array, order="C"), allow_pickle=False)
+    return buffer.getvalue()
+
+
+def _from_npy(blob: bytes, name: str) -> np.ndarray:
+    buffer = io.BytesIO(blob)
+    try:
+        version = np.lib.format.read_magic(buffer)
+        if version != (1, 0):
+            raise _RefusedError(f"array {name!r} has npy version {version}")
+        shape, fortran, dtype = np.lib.format.read_array_header_1_0(buffer)
+    except ValueError as error:
+        raise _RefusedError(f"array {name!r} has a broken header ({error})") from error
+    if dtype.hasobject:
+        raise _RefusedError(f"array {name!r} is pickled; diffmech never unpickles")
+    count = 1
+    for extent in shape:  # Python integers: an absurd header cannot overflow
+        count *= extent
+    if fortran or count * dtype.itemsize != len(blob) - buffer.tell():
+        raise _RefusedError(f"array {name!r} claims shape {shape}, which its bytes do not fill")
+    return np.frombuffer(blob, dtype, offset=buffer.tell()).reshape(shape).copy()
+
+
+def write_csv(
+    path: str | Path,
+    header: Sequence[str],
+    columns: Sequence[np.ndarray],
+    *,
+    overwrite: bool = False,
+) -> Path:
+    """One row per sample with every digit that matters (repr of float), a header row first."""
+    path = Path(path)
+    with (
+        atomic_file(path, overwrite=overwrite) as temporary,
+        temporary.open("w", newline="", encoding="utf-8") as file,
+    ):
+        writer = csv.writer(file)
+        writer.writerow(header)
+        writer.writerows(
+            [repr(float(x)) for x in row] for row in zip(*columns, strict=True)
+        )
+    return path

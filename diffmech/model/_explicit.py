@@ -1,0 +1,84 @@
+"""A machine given by its equations of motion, without a Lagrangian."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import equinox as eqx
+
+from .._checks import trial_trace
+from .._typing import Params, ScalarFunction
+from ._coordinates import CoordinateUnits
+from ._system import (
+    AbstractSystem,
+    Start,
+    check_landmarks,
+    checked_params,
+    checked_starts,
+    trial_arguments,
+)
+
+
+class ExplicitLaws(NamedTuple):
+    """The functions of an explicit system; hashable, without numbers."""
+
+    acceleration: Callable[..., Any]
+    energy: ScalarFunction | None
+
+
+class Explicit(AbstractSystem):
+    """Equations of motion that come without a Lagrangian, q̈ = f(q, q̇, t).
+
+    Momentum balances, Euler's equations, somebody's hand derivation: they run through the same
+    `simulate`, the same records and the same report as a `System`.
+
+    **Arguments:**
+
+    - `acceleration`: pure JAX function `(q, qd, t, params) -> (n,)` [1/s²].
+    - `coordinates`, `params`, `landmarks`, `links`, `starts`, `name`: as for `System`.
+    - `energy`: optional `(q, qd, t, params) -> scalar` [J]. Its change is reported; since the
+      forces are not known apart, no work is set against it.
+
+    **Raises:** `ValueError` if a function does not trace, or returns another shape.
+    """
+
+    equations: Callable[..., Any] = eqx.field(static=True)
+    coordinates: CoordinateUnits = eqx.field(static=True)
+    params: Params
+    energy: ScalarFunction | None = eqx.field(static=True)
+    landmarks: Callable[..., Any] | None = eqx.field(static=True)
+    links: tuple[tuple[int, int], ...] = eqx.field(static=True)
+    starts: dict[str, Start]
+    name: str = eqx.field(static=True)
+
+    def __init__(
+        self,
+        acceleration: Callable[..., Any],
+        coordinates: Mapping[str, str] | Sequence[str],
+        params: Params = (),
+        *,
+        energy: ScalarFunction | None = None,
+        landmarks: Callable[..., Any] | None = None,
+        links: Sequence[tuple[int, int]] = (),
+        starts: Mapping[str, tuple[Any, Any]] | None = None,
+        name: str | None = None,
+    ):
+        self.equations = acceleration
+        self.coordinates = CoordinateUnits(coordinates)
+        self.params = checked_params(params, self.coordinates)
+        self.energy = energy
+        self.landmarks = landmarks
+        self.links = tuple((int(a), int(b)) for a, b in links)
+        self.starts = checked_starts(starts or {}, self.coordinates)
+        self.name = name or getattr(acceleration, "__name__", "explicit system")
+
+        n = len(self.coordinates)
+        arguments = trial_arguments(n, self.params)
+        trial_trace(acceleration, "acceleration", (n,), *arguments)
+        if energy is not None:
+            trial_trace(energy, "energy", (), *arguments)
+        check_landmarks(landmarks, self.links, n, self.params)
+
+    @property
+    def laws(self) -> ExplicitLaws:
+        """The functions without the numbers: what a compiled program is specialised to."""
+        return ExplicitLaws(self.equations, self.energy)

@@ -1,0 +1,197 @@
+"""A machine given by its Lagrangian."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, Self
+
+import equinox as eqx
+import jax
+import numpy as np
+
+from .._checks import as_vector, float_dtype, trial_trace
+from .._typing import AnyArray, Params, ScalarFunction
+from ._coordinates import CoordinateUnits
+from ._parameters import cast_params, parameter_paths, replace_params
+
+Start = tuple[AnyArray, AnyArray]
+
+
+class Laws(NamedTuple):
+    """The functions that decide how a Lagrangian system moves; hashable, without numbers."""
+
+    lagrangian: ScalarFunction
+    forces: Callable[..., Any] | None
+    dissipation: ScalarFunction | None
+
+
+class AbstractSystem(eqx.Module):
+    """What every description of a machine has: coordinates, parameters, starts, a drawing."""
+
+    name: eqx.AbstractVar[str]
+    coordinates: eqx.AbstractVar[CoordinateUnits]
+    params: eqx.AbstractVar[Params]
+    landmarks: eqx.AbstractVar[Callable[..., Any] | None]
+    links: eqx.AbstractVar[tuple[tuple[int, int], ...]]
+    starts: eqx.AbstractVar[dict[str, Start]]
+
+    @property
+    def n(self) -> int:
+        """Number of coordinates."""
+        return len(self.coordinates)
+
+    def with_params(self, changes: Mapping[str, Any] | None = None, /, **named: Any) -> Self:
+        """The same machine with some parameters changed, by path.
+
+            system.with_params(mB=0.2)
+            system.with_params({"masses[1]": 2.0, "lengths": [1.0, 0.5]})
+
+        Raises:
+            ValueError: unknown path, or a value of another shape.
+        """
+        params = replace_params(self.params, {**(changes or {}), **named})
+        return eqx.tree_at(lambda system: system.params, self, params)
+
+    def __str__(self) -> str:
+        units = ", ".join(f"{q} [{u or '-'}]" for q, u in self.coordinates.items())
+        values = ", ".join(
+            f"{path} = {np.array2string(np.asarray(leaf), precision=6, threshold=6)}"
+            for path, leaf in parameter_paths(self.params).items()
+        )
+        starts = ", ".join(self.starts) or "none named"
+        return (
+            f"{self.name}\n"
+            f"  coordinates  {units}\n"
+            f"  parameters   {values or 'none'}\n"
+            f"  starts       {starts}"
+        )
+
+
+class System(AbstractSystem):
+    """A machine given by its Lagrangian, with the forces that no potential covers.
+
+    The motion obeys, for every coordinate,
+
+        d/dt ∂L/∂q̇ − ∂L/∂q = Q(q, q̇, t) − ∂D/∂q̇
+
+    where L is the Lagrangian [J], Q the generalised forces and D Rayleigh's dissipation
+    function [W]. L may depend on time and need not be quadratic in the rates.
+
+    **Main arguments:**
+
+    - `lagrangian`: pure JAX function `(q, qd, t, params) -> scalar` [J]; `q`, `qd` of shape (n,).
+    - `coordinates`: `{"theta": "rad", "x": "m"}`, or a tuple of names (units unknown).
+    - `params`: any pytree of numbers, handed to every function; the defaults of this machine.
+    - `forces`: `(q, qd, t, params) -> (n,)`, generalised forces [J per unit of the coordinate].
+    - `dissipation`: `(q, qd, t, params) -> scalar` [W], half the power lost if quadratic.
+
+    **Other arguments:**
+
+    - `landmarks`: `(q, t, params) -> (k, 2)` or `(k, 3)`, points to draw [m].
+    - `links`: pairs of indices into the landmarks, drawn as rods.
+    - `starts`: `{"default": (q0, qd0)}`, named initial states.
+    - `name`: what the machine is called in print.
+
+    **Raises:** `ValueError` if a function does not trace on these shapes, or returns another
+    shape than said here; every function is tried once, abstractly.
+    """
+
+    lagrangian: ScalarFunction = eqx.field(static=True)
+    coordinates: CoordinateUnits = eqx.field(static=True)
+    params: Params
+    forces: Callable[..., Any] | None = eqx.field(static=True)
+    dissipation: ScalarFunction | None = eqx.field(static=True)
+    landmarks: Callable[..., Any] | None = eqx.field(static=True)
+    links: tuple[tuple[int, int], ...] = eqx.field(static=True)
+    starts: dict[str, Start]
+    name: str = eqx.field(static=True)
+
+    def __init__(
+        self,
+        lagrangian: ScalarFunction,
+        coordinates: Mapping[str, str] | Sequence[str],
+        params: Params = (),
+        *,
+        forces: Callable[..., Any] | None = None,
+        dissipation: ScalarFunction | None = None,
+        landmarks: Callable[..., Any] | None = None,
+        links: Sequence[tuple[int, int]] = (),
+        starts: Mapping[str, tuple[Any, Any]] | None = None,
+        name: str | None = None,
+    ):
+        self.lagrangian = lagrangian
+        self.coordinates = CoordinateUnits(coordinates)
+        self.params = checked_params(params, self.coordinates)
+        self.forces = forces
+        self.dissipation = dissipation
+        self.landmarks = landmarks
+        self.links = tuple((int(a), int(b)) for a, b in links)
+        self.starts = checked_starts(starts or {}, self.coordinates)
+        self.name = name or getattr(lagrangian, "__name__", "system")
+
+        n = len(self.coordinates)
+        arguments = trial_arguments(n, self.params)
+        trial_trace(lagrangian, "lagrangian", (), *arguments)
+        if forces is not None:
+            trial_trace(forces, "forces", (n,), *arguments)
+        if dissipation is not None:
+            trial_trace(dissipation, "dissipation", (), *arguments)
+        check_landmarks(landmarks, self.links, n, self.params)
+
+    @property
+    def laws(self) -> Laws:
+        """The functions without the numbers: what a compiled program is specialised to."""
+        return Laws(self.lagrangian, self.forces, self.dissipation)
+
+
+def trial_arguments(n: int, params: Params) -> tuple[Any, Any, Any, Params]:
+    """Abstract (q, qd, t, params) for a trial trace."""
+    vector = jax.ShapeDtypeStruct((n,), float_dtype())
+    time = jax.ShapeDtypeStruct((), float_dtype())
+    abstract = jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(leaf.shape, float_dtype()), params)
+    return vector, vector, time, abstract
+
+
+def checked_params(params: Params, coordinates: CoordinateUnits) -> Params:
+    """Parameters as float arrays; a name that is also a coordinate's is refused."""
+    params = cast_params(params)
+    for path in parameter_paths(params):
+        if path in coordinates:
+            raise ValueError(
+                f"{path!r} names both a coordinate and a parameter; rename one of them"
+            )
+    return params
+
+
+def checked_starts(
+    starts: Mapping[str, tuple[Any, Any]], coordinates: CoordinateUnits
+) -> dict[str, Start]:
+    """Named initial states as pairs of float vectors."""
+    names = tuple(coordinates)
+    return {
+        label: (
+            as_vector(q0, names, f"starts[{label!r}][0]"),
+            as_vector(qd0, names, f"starts[{label!r}][1]"),
+        )
+        for label, (q0, qd0) in starts.items()
+    }
+
+
+def check_landmarks(
+    landmarks: Callable[..., Any] | None,
+    links: tuple[tuple[int, int], ...],
+    n: int,
+    params: Params,
+) -> None:
+    """Landmarks are k points in the plane or in space; links join points that exist."""
+    if landmarks is None:
+        if links:
+            raise ValueError("`links` must join landmarks, but no `landmarks` are given")
+        return
+    q, _, t, abstract = trial_arguments(n, params)
+    shape = trial_trace(landmarks, "landmarks", None, q, t, abstract)
+    if len(shape) != 2 or shape[1] not in (2, 3):
+        raise ValueError(
+            f"`landmarks` must return shape (k, 2) or (k, 3), but returns shape {shape}"
+        )
+    for link in links:
+        if not all(0 <= end < shape[0] for end in link):
+            raise ValueError(f"`links` joins {link}, but there are only {shape[0]} landmarks")

@@ -1,0 +1,30 @@
+"""How a machine must move at one instant: equations of motion, energy, momentum."""
+
+from ._energy import (
+    Energy as Energy,
+    energy as energy,
+    energy_of as energy_of,
+    momentum as momentum,
+    momentum_of as momentum_of,
+    power as power,
+    power_of as power_of,
+)
+from ._euler_lagrange import (
+    acceleration as acceleration,
+    acceleration_of as acceleration_of,
+    bias as bias,
+    force_of as force_of,
+    inverse_dynamics as inverse_dynamics,
+    mass_condition as mass_condition,
+    mass_condition_of as mass_condition_of,
+    mass_matrix as mass_matrix,
+)
+from ._hamilton import (
+    hamilton_equations as hamilton_equations,
+    hamiltonian as hamiltonian,
+    velocity as velocity,
+    velocity_of as velocity_of,
+)
+from ._newton import newton as newton
+from ._solve import max_condition as max_condition
+from ._state import Field as Field, pack as pack, unpack as unpack

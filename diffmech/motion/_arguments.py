@@ -1,0 +1,41 @@
+"""What a user passes, turned into what the equations take."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from .._checks import as_scalar, as_vector, float_dtype
+from .._typing import Params
+from ..model import AbstractSystem, match_params, require_finite_params
+
+
+def prepare(system: AbstractSystem, t: Any, params: Params, **vectors: Any) -> tuple[Any, ...]:
+    """(*vectors, t, params) as strongly typed arrays of the precision in force.
+
+    Strong types keep one compiled program for 9, 9.81 and np.float64(9.81). A vector that is None
+    means zero.
+
+    Raises:
+        ValueError: wrong shape, NaN or infinity, another parameter structure.
+    """
+    if not isinstance(system, AbstractSystem):
+        raise ValueError(
+            f"`system` must be a `System` or an `Explicit`, but is a {type(system).__name__}"
+        )
+    names = tuple(system.coordinates)
+    dtype = float_dtype()
+    params = match_params(params, system.params)
+    require_finite_params(params)
+    cast = [
+        jnp.asarray(
+            np.zeros(len(names)) if value is None else as_vector(value, names, label), dtype
+        )
+        for label, value in vectors.items()
+    ]
+    return (
+        *cast,
+        jnp.asarray(as_scalar(t, "t"), dtype),
+        jax.tree.map(lambda leaf: jnp.asarray(leaf, dtype), params),
+    )

@@ -1,0 +1,81 @@
+"""Hamilton's form: momenta instead of rates, by the Legendre transform of any Lagrangian."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from .._checks import is_traced
+from .._typing import Coordinates, Number, Params, Scalar, Truth, Vector
+from ..model import AbstractSystem, Laws
+from ._arguments import prepare
+from ._energy import momentum_of
+from ._euler_lagrange import by_laws, force_of, require_lagrangian
+from ._newton import newton
+
+
+def velocity_of(
+    laws: Laws, q: Vector, p: Vector, t: Scalar, params: Params, guess: Vector
+) -> tuple[Vector, Truth]:
+    """q̇ with ∂L/∂q̇ = p, and whether it was found; one Newton step if L is quadratic in q̇."""
+    return newton(lambda qd: momentum_of(laws, q, qd, t, params) - p, guess)
+
+
+@by_laws
+def _velocity(
+    laws: Laws, q: Vector, p: Vector, t: Scalar, params: Params
+) -> tuple[Vector, Truth]:
+    return velocity_of(laws, q, p, t, params, jnp.zeros_like(q))
+
+
+@by_laws
+def _hamilton(
+    laws: Laws, q: Vector, qd: Vector, t: Scalar, params: Params
+) -> tuple[Scalar, Vector]:
+    value, slope = jax.value_and_grad(laws.lagrangian)(q, qd, t, params)
+    p = momentum_of(laws, q, qd, t, params)
+    return p @ qd - value, slope + force_of(laws, q, qd, t, params)
+
+
+def velocity(
+    system: AbstractSystem, q: Coordinates, p: Coordinates, t: Number = 0.0, params: Params = None
+) -> Vector:
+    """The rates q̇ that belong to the momenta p, by solving ∂L/∂q̇ (q, q̇, t) = p; shape (n,).
+
+    Raises:
+        ValueError: no rates were found (a singular mass matrix, or momenta out of reach). Under a
+            transformation the result is NaN instead.
+    """
+    laws = require_lagrangian(system, "the Legendre transform")
+    qd, found = _velocity(laws, *prepare(system, t, params, q=q, p=p))
+    if is_traced(found):
+        return jnp.where(found, qd, jnp.nan)
+    if not bool(found):
+        raise ValueError(
+            f"no rates of {system.name!r} have the momenta p = {np.asarray(p)} at "
+            f"q = {np.asarray(q)}: its mass matrix is singular there, or p is out of reach"
+        )
+    return qd
+
+
+def hamiltonian(
+    system: AbstractSystem, q: Coordinates, p: Coordinates, t: Number = 0.0, params: Params = None
+) -> Scalar:
+    """H(q, p, t) = p·q̇ − L, with q̇ eliminated by the Legendre transform [J]."""
+    laws = require_lagrangian(system, "the Hamiltonian")
+    qd = velocity(system, q, p, t, params)
+    return _hamilton(laws, *prepare(system, t, params, q=q, qd=qd))[0]
+
+
+def hamilton_equations(
+    system: AbstractSystem, q: Coordinates, p: Coordinates, t: Number = 0.0, params: Params = None
+) -> tuple[Vector, Vector]:
+    """Hamilton's equations with forces.
+
+        q̇ = ∂H/∂p,   ṗ = −∂H/∂q + Q − ∂D/∂q̇ = ∂L/∂q + Q − ∂D/∂q̇
+
+    Returns:
+        (q̇, ṗ), each of shape (n,).
+    """
+    laws = require_lagrangian(system, "Hamilton's equations")
+    qd = velocity(system, q, p, t, params)
+    return qd, _hamilton(laws, *prepare(system, t, params, q=q, qd=qd))[1]
