@@ -8,6 +8,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 
 from ._typing import AnyArray
 
@@ -19,7 +20,7 @@ WRONG_PRECISION = (
 
 def is_traced(*trees: Any) -> bool:
     """Whether any leaf belongs to a JAX transformation that is under way (jit, grad, vmap)."""
-    return any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(trees))
+    return any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves(trees))
 
 
 def float_dtype() -> np.dtype:
@@ -60,6 +61,13 @@ def as_array(value: Any) -> AnyArray:
     return array.astype(np.float64)
 
 
+def in_force(array: AnyArray) -> AnyArray:
+    """The same numbers in the precision in force, traced or not; nothing is compiled."""
+    if isinstance(array, jax.Array):
+        return array.astype(float_dtype())
+    return np.asarray(array, float_dtype())
+
+
 def as_vector(value: Any, names: Sequence[str], label: str) -> AnyArray:
     """One number per coordinate, from a sequence or from a mapping by name; shape (n,)."""
     expected = f"`{label}` must have shape ({len(names)},) = ({', '.join(names)})"
@@ -86,7 +94,7 @@ def as_vector(value: Any, names: Sequence[str], label: str) -> AnyArray:
 
 def require_finite(array: AnyArray, label: str, names: Sequence[str] = ()) -> None:
     """Refuse NaN and infinity, naming the entry; traced values are let through."""
-    if isinstance(array, jax.core.Tracer):
+    if isinstance(array, Tracer):
         return
     values = np.asarray(array)
     bad = np.argwhere(~np.isfinite(values))
@@ -119,9 +127,7 @@ def trial_trace(
     Nothing is computed. `shape=None` accepts any shape; the shape found is returned.
     """
     if not callable(function):
-        raise ValueError(
-            f"`{label}` must be a function of (q, qd, t, params), but is {function!r}"
-        )
+        raise ValueError(f"`{label}` must be a function of (q, qd, t, params), but is {function!r}")
     try:
         hash(function)
     except TypeError as error:

@@ -182,7 +182,5 @@ def write_csv(
     ):
         writer = csv.writer(file)
         writer.writerow(header)
-        writer.writerows(
-            [repr(float(x)) for x in row] for row in zip(*columns, strict=True)
-        )
+        writer.writerows([repr(float(x)) for x in row] for row in zip(*columns, strict=True))
     return path

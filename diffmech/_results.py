@@ -1,5 +1,7 @@
 """How a run can end. The members' values are the messages a user reads."""
 
+from typing import TYPE_CHECKING, Any, TypeAlias
+
 import diffrax
 
 
@@ -11,7 +13,7 @@ class RESULTS(diffrax.RESULTS):  # pyright: ignore[reportGeneralTypeIssues]
         "mass or inertia, or coordinates at a pole (gimbal lock). Use other coordinates there, or "
         "give the part a mass"
     )
-    non_finite = (
+    non_finite_motion = (
         "the motion stopped being finite: a function of the system returned NaN or infinity. "
         "Check divisions, square roots and logarithms in it near this state"
     )
@@ -20,3 +22,49 @@ class RESULTS(diffrax.RESULTS):  # pyright: ignore[reportGeneralTypeIssues]
         "If the equations are stiff instead, try `method='Kvaerno5'`"
     )
     interrupted = "stopped by the user; what was computed up to there is kept"
+
+
+# Equinox makes the members at run time; a static checker takes them for strings.
+if TYPE_CHECKING:
+    Result: TypeAlias = Any
+else:
+    Result: TypeAlias = RESULTS
+
+
+def choose(condition: Any, this: Result, other: Result) -> Result:
+    """`this` where the (possibly traced) condition holds, else `other`."""
+    return RESULTS.where(condition, this, other)
+
+
+def message(result: Result) -> str:
+    """The sentence behind a result that is not traced."""
+    return RESULTS[result] or "it ran to the end"
+
+
+_NAMES = (
+    "successful",
+    "event_occurred",
+    "max_steps_reached",
+    "dt_min_reached",
+    "nonlinear_max_steps_reached",
+    "nonlinear_divergence",
+    "singular_mass_matrix",
+    "non_finite_motion",
+    "step_too_small",
+    "interrupted",
+)
+
+
+def same(result: Result, *others: Result) -> bool:
+    """Whether a result that is not traced is one of `others`."""
+    return any(bool(result == other) for other in others)
+
+
+def name_of(result: Result) -> str:
+    """The name of a member, for files; `result_named` turns it back."""
+    return next((name for name in _NAMES if same(result, getattr(RESULTS, name))), "internal_error")
+
+
+def result_named(name: str) -> Result:
+    """The member of that name."""
+    return getattr(RESULTS, name) if name in _NAMES else RESULTS.internal_error

@@ -5,13 +5,18 @@ machine never starts JAX's backend; inside a computation they are JAX arrays. He
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import jax
 import numpy as np
 from jaxtyping import Bool, Float
 
-AnyArray: TypeAlias = jax.Array | np.ndarray
+if TYPE_CHECKING:
+    # To a static checker the union offers only what both have; in fact each function below the
+    # doors sees JAX arrays, and the doors take both.
+    AnyArray: TypeAlias = Any
+else:
+    AnyArray: TypeAlias = jax.Array | np.ndarray
 Scalar: TypeAlias = Float[AnyArray, ""]
 Vector: TypeAlias = Float[AnyArray, " n"]
 Matrix: TypeAlias = Float[AnyArray, "n n"]

@@ -1,10 +1,12 @@
 """Declarations: what the world is. Nothing here is solved."""
 
-from ._explicit import Explicit as Explicit, ExplicitLaws as ExplicitLaws
+from ._coordinates import CoordinateUnits as CoordinateUnits
+from ._explicit import Explicit as Explicit
+from ._laws import ExplicitLaws as ExplicitLaws, Laws as Laws
 from ._parameters import (
     match_params as match_params,
     parameter_paths as parameter_paths,
     replace_params as replace_params,
     require_finite_params as require_finite_params,
 )
-from ._system import AbstractSystem as AbstractSystem, Laws as Laws, System as System
+from ._system import AbstractSystem as AbstractSystem, System as System

@@ -1,13 +1,14 @@
 """A machine given by its equations of motion, without a Lagrangian."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import equinox as eqx
 
 from .._checks import trial_trace
 from .._typing import Params, ScalarFunction
 from ._coordinates import CoordinateUnits
+from ._laws import ExplicitLaws
 from ._system import (
     AbstractSystem,
     Start,
@@ -16,13 +17,6 @@ from ._system import (
     checked_starts,
     trial_arguments,
 )
-
-
-class ExplicitLaws(NamedTuple):
-    """The functions of an explicit system; hashable, without numbers."""
-
-    acceleration: Callable[..., Any]
-    energy: ScalarFunction | None
 
 
 class Explicit(AbstractSystem):

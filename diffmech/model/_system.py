@@ -1,7 +1,8 @@
 """A machine given by its Lagrangian."""
 
+from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import equinox as eqx
 import jax
@@ -10,17 +11,10 @@ import numpy as np
 from .._checks import as_vector, float_dtype, trial_trace
 from .._typing import AnyArray, Params, ScalarFunction
 from ._coordinates import CoordinateUnits
+from ._laws import ExplicitLaws, Laws
 from ._parameters import cast_params, parameter_paths, replace_params
 
 Start = tuple[AnyArray, AnyArray]
-
-
-class Laws(NamedTuple):
-    """The functions that decide how a Lagrangian system moves; hashable, without numbers."""
-
-    lagrangian: ScalarFunction
-    forces: Callable[..., Any] | None
-    dissipation: ScalarFunction | None
 
 
 class AbstractSystem(eqx.Module):
@@ -32,6 +26,11 @@ class AbstractSystem(eqx.Module):
     landmarks: eqx.AbstractVar[Callable[..., Any] | None]
     links: eqx.AbstractVar[tuple[tuple[int, int], ...]]
     starts: eqx.AbstractVar[dict[str, Start]]
+
+    @property
+    @abstractmethod
+    def laws(self) -> Laws | ExplicitLaws:
+        """The functions without the numbers: what a compiled program is specialised to."""
 
     @property
     def n(self) -> int:

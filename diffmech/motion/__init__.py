@@ -1,5 +1,6 @@
 """How a machine must move at one instant: equations of motion, energy, momentum."""
 
+from ._arguments import prepare as prepare
 from ._energy import (
     Energy as Energy,
     energy as energy,

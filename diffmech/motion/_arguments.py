@@ -3,10 +3,9 @@
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
-from .._checks import as_scalar, as_vector, float_dtype
+from .._checks import as_scalar, as_vector, in_force
 from .._typing import Params
 from ..model import AbstractSystem, match_params, require_finite_params
 
@@ -14,8 +13,8 @@ from ..model import AbstractSystem, match_params, require_finite_params
 def prepare(system: AbstractSystem, t: Any, params: Params, **vectors: Any) -> tuple[Any, ...]:
     """(*vectors, t, params) as strongly typed arrays of the precision in force.
 
-    Strong types keep one compiled program for 9, 9.81 and np.float64(9.81). A vector that is None
-    means zero.
+    They rest as NumPy arrays unless traced. Strong types keep one compiled program for 9, 9.81
+    and np.float64(9.81). A vector that is None means zero.
 
     Raises:
         ValueError: wrong shape, NaN or infinity, another parameter structure.
@@ -25,17 +24,10 @@ def prepare(system: AbstractSystem, t: Any, params: Params, **vectors: Any) -> t
             f"`system` must be a `System` or an `Explicit`, but is a {type(system).__name__}"
         )
     names = tuple(system.coordinates)
-    dtype = float_dtype()
     params = match_params(params, system.params)
     require_finite_params(params)
     cast = [
-        jnp.asarray(
-            np.zeros(len(names)) if value is None else as_vector(value, names, label), dtype
-        )
+        in_force(np.zeros(len(names)) if value is None else as_vector(value, names, label))
         for label, value in vectors.items()
     ]
-    return (
-        *cast,
-        jnp.asarray(as_scalar(t, "t"), dtype),
-        jax.tree.map(lambda leaf: jnp.asarray(leaf, dtype), params),
-    )
+    return *cast, in_force(as_scalar(t, "t")), jax.tree.map(in_force, params)

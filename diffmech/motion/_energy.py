@@ -38,9 +38,7 @@ def energy_of(
     return Energy(total, total - potential, potential)
 
 
-def power_of(
-    laws: Laws | ExplicitLaws, q: Vector, qd: Vector, t: Scalar, params: Params
-) -> Scalar:
+def power_of(laws: Laws | ExplicitLaws, q: Vector, qd: Vector, t: Scalar, params: Params) -> Scalar:
     """dh/dt = (Q − ∂D/∂q̇)·q̇ − ∂L/∂t [W]; zero for explicit systems, whose forces are unknown."""
     if isinstance(laws, ExplicitLaws):
         return jnp.zeros((), q.dtype)

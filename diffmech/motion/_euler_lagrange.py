@@ -46,7 +46,9 @@ def mass_and_bias_of(
 
     (slope, _), push = jax.linearize(gradients, q, qd, t)
     still, now = jnp.zeros_like(q), jnp.zeros_like(t)
-    mass = jax.vmap(lambda direction: push(still, direction, now)[1])(jnp.eye(q.size, dtype=q.dtype))
+    mass = jax.vmap(lambda direction: push(still, direction, now)[1])(
+        jnp.eye(q.size, dtype=q.dtype)
+    )
     drift = push(qd, still, jnp.ones_like(t))[1]
     return mass, drift - slope - force_of(laws, q, qd, t, params)
 

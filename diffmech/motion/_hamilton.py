@@ -21,9 +21,7 @@ def velocity_of(
 
 
 @by_laws
-def _velocity(
-    laws: Laws, q: Vector, p: Vector, t: Scalar, params: Params
-) -> tuple[Vector, Truth]:
+def _velocity(laws: Laws, q: Vector, p: Vector, t: Scalar, params: Params) -> tuple[Vector, Truth]:
     return velocity_of(laws, q, p, t, params, jnp.zeros_like(q))
 
 

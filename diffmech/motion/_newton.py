@@ -14,9 +14,7 @@ _MAX_HALVINGS = 30
 _NEAR = 1e-6  # relative step from which a step that no longer shrinks means round-off
 
 
-def newton(
-    residual: Callable[[AnyArray], AnyArray], guess: AnyArray
-) -> tuple[AnyArray, Truth]:
+def newton(residual: Callable[[AnyArray], AnyArray], guess: AnyArray) -> tuple[AnyArray, Truth]:
     """x with residual(x) = 0, iterated until rounding stops it.
 
     Full Newton steps with the exact Jacobian, halved while the residual is not finite or grows.
@@ -40,10 +38,9 @@ def _matrix(linear: Callable[[AnyArray], Any], like: AnyArray) -> AnyArray:
     return jax.vmap(linear, out_axes=1)(jnp.eye(like.size, dtype=like.dtype))
 
 
-def _iterate(
-    function: Callable[[AnyArray], AnyArray], start: AnyArray
-) -> tuple[AnyArray, Truth]:
-    size_of = lambda x: jnp.max(jnp.abs(x))
+def _iterate(function: Callable[[AnyArray], AnyArray], start: AnyArray) -> tuple[AnyArray, Truth]:
+    def size_of(x: AnyArray) -> AnyArray:
+        return jnp.max(jnp.abs(x))
 
     def keep_going(state: tuple[Any, ...]) -> Truth:
         _, _, size, previous, count = state
@@ -71,7 +68,5 @@ def _iterate(
         return x + fraction * full, size_of(value), relative, size, count + 1
 
     infinite = jnp.full((), jnp.finfo(start.dtype).max, start.dtype)
-    x, _, size, _, _ = lax.while_loop(
-        keep_going, step, (start, infinite, infinite, infinite, 0)
-    )
+    x, _, size, _, _ = lax.while_loop(keep_going, step, (start, infinite, infinite, infinite, 0))
     return x, size < _NEAR

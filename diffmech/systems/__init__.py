@@ -44,9 +44,7 @@ def __getattr__(name: str) -> Any:
     if name in CATALOGUE:
         importlib.import_module(f"{__name__}.{CATALOGUE[name][0]}")
         return globals()[name]
-    raise AttributeError(
-        f"there is no machine {name!r}; the catalogue has {', '.join(CATALOGUE)}"
-    )
+    raise AttributeError(f"there is no machine {name!r}; the catalogue has {', '.join(CATALOGUE)}")
 
 
 def __dir__() -> list[str]:

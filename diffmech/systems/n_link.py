@@ -94,23 +94,19 @@ def n_link(
     def per_link(value: float | Sequence[float] | AnyArray, label: str) -> AnyArray:
         array = as_array(value)
         if array.shape not in ((), (n,)):
-            raise ValueError(
-                f"`{label}` must be one number or {n}, but has shape {array.shape}"
-            )
+            raise ValueError(f"`{label}` must be one number or {n}, but has shape {array.shape}")
         return array * np.ones(n)
 
-    masses, lengths = per_link(masses, "masses"), per_link(lengths, "lengths")
+    mass, length = per_link(masses, "masses"), per_link(lengths, "lengths")
     zigzag = np.where(np.arange(n) % 2 == 0, np.pi / 2, np.pi)
     return System(
         lagrangian,
         coordinates={f"theta{i + 1}": "rad" for i in range(n)},
         params=Params(
-            masses=masses,
-            inertias=masses * lengths**2 / 12
-            if inertias is None
-            else per_link(inertias, "inertias"),
-            lengths=lengths,
-            centres=lengths / 2 if centres is None else per_link(centres, "centres"),
+            masses=mass,
+            inertias=mass * length**2 / 12 if inertias is None else per_link(inertias, "inertias"),
+            lengths=length,
+            centres=length / 2 if centres is None else per_link(centres, "centres"),
             gravity=gravity,  # pyright: ignore[reportArgumentType]
             stiffnesses=per_link(stiffnesses, "stiffnesses"),
             frictions=per_link(frictions, "frictions"),

@@ -1,0 +1,24 @@
+"""The functions that decide how a system moves: hashable, without numbers.
+
+A compiled program is specialised to these; parameters, states and times stay free.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from .._typing import ScalarFunction
+
+
+class Laws(NamedTuple):
+    """The functions of a Lagrangian system."""
+
+    lagrangian: ScalarFunction
+    forces: Callable[..., Any] | None
+    dissipation: ScalarFunction | None
+
+
+class ExplicitLaws(NamedTuple):
+    """The functions of a system that comes without a Lagrangian."""
+
+    acceleration: Callable[..., Any]
+    energy: ScalarFunction | None

@@ -1,0 +1,14 @@
+"""One run of a machine, and the record that says why it can be believed."""
+
+from ._events import Event as Event
+from ._files import load as load, save as save
+from ._gauss_legendre import (
+    GaussLegendre4 as GaussLegendre4,
+    GaussLegendre6 as GaussLegendre6,
+    ImplicitMidpoint as ImplicitMidpoint,
+)
+from ._methods import methods as methods
+from ._report import Report as Report
+from ._simulate import SimulationError as SimulationError, simulate as simulate
+from ._trajectory import Trajectory as Trajectory
+from ._variational import Variational as Variational

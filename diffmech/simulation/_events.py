@@ -1,0 +1,110 @@
+"""Events: conditions on the motion that end a run."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Literal
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from .._checks import trial_trace
+from .._typing import AnyArray, Params, Scalar
+from ..model import AbstractSystem
+from ..motion import unpack
+
+_BISECTIONS = 60  # a step halved 60 times is below the spacing of floats
+
+
+class Event(eqx.Module):
+    """Stop when a function of the state crosses zero, or when a condition becomes true.
+
+    **Arguments:**
+
+    - `condition`: `(q, qd, t, params) -> scalar`. A real number stops the run where it changes
+      sign; a boolean where it becomes true. The place is found on the solver's own interpolation,
+      to round-off in time.
+    - `direction`: "rising" or "falling" to stop only when the number crosses zero that way.
+
+    A condition that is zero at the start does not stop the run there. One that changes sign twice
+    within a single step is not seen: tighten the tolerance, or give a smaller `dt`.
+    """
+
+    condition: Callable[..., Any] = eqx.field(static=True)
+    direction: Literal["rising", "falling"] | None = eqx.field(static=True, default=None)
+
+    def __check_init__(self) -> None:
+        if self.direction not in (None, "rising", "falling"):
+            raise ValueError(
+                f"`direction` must be 'rising', 'falling' or None, but is {self.direction!r}"
+            )
+
+    def raw_value(self, t: Scalar, y: AnyArray, params: Params) -> AnyArray:
+        """What the condition returns: a real number, or a boolean."""
+        q, qd, _ = unpack(y)
+        value = jnp.asarray(self.condition(q, qd, t, params))
+        return value if value.dtype == jnp.bool_ else value.astype(y.dtype)
+
+    def value(self, t: Scalar, y: AnyArray, params: Params) -> Scalar:
+        """The number whose sign decides; −1 and 1 for false and true."""
+        value = self.raw_value(t, y, params)
+        if value.dtype == jnp.bool_:
+            return jnp.where(value, 1.0, -1.0).astype(y.dtype)
+        return value
+
+    def crossed(self, before: Scalar, after: Scalar) -> AnyArray:
+        """Whether zero was crossed, the right way, between two values."""
+        rising = (before < 0) & (after >= 0)
+        falling = (before > 0) & (after <= 0)
+        if self.direction == "rising":
+            return rising
+        if self.direction == "falling":
+            return falling
+        return rising | falling
+
+
+Events = Mapping[str, Event | Callable[..., Any]]
+
+
+def as_events(
+    events: Events | None, system: AbstractSystem, params: Params
+) -> tuple[tuple[str, ...], tuple[Event, ...]]:
+    """Names and events, each tried once on abstract arguments."""
+    if events is None:
+        return (), ()
+    if not isinstance(events, Mapping):
+        raise ValueError(
+            "`events` must map names to conditions, such as "
+            "{'upright': lambda q, qd, t, params: q[0] - jnp.pi}, but is a "
+            f"{type(events).__name__}"
+        )
+    made = tuple(e if isinstance(e, Event) else Event(e) for e in events.values())
+    vector = jax.ShapeDtypeStruct((system.n,), float)
+    time = jax.ShapeDtypeStruct((), float)
+    for name, event in zip(events, made, strict=True):
+
+        def as_number(q: Any, qd: Any, t: Any, p: Any, event: Event = event) -> Any:
+            return jnp.asarray(event.condition(q, qd, t, p)).astype(float)
+
+        as_number.__qualname__ = getattr(event.condition, "__qualname__", name)
+        trial_trace(as_number, f"events[{name!r}]", (), vector, vector, time, params)
+    return tuple(events), made
+
+
+def locate(
+    event: Event,
+    path: Callable[[Scalar], AnyArray],
+    t0: Scalar,
+    t1: Scalar,
+    before: Scalar,
+    params: Params,
+) -> Scalar:
+    """The first time in (t0, t1] from which the event has happened, by bisection."""
+
+    def halve(_: Any, bracket: tuple[Scalar, Scalar]) -> tuple[Scalar, Scalar]:
+        low, high = bracket
+        middle = 0.5 * (low + high)
+        happened = event.crossed(before, event.value(middle, path(middle), params))
+        return jnp.where(happened, low, middle), jnp.where(happened, middle, high)
+
+    return lax.fori_loop(0, _BISECTIONS, halve, (t0, t1))[1]

@@ -1,0 +1,210 @@
+"""Runs on disk."""
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import equinox as eqx
+import jax
+import numpy as np
+
+from .._records import read_record, write_record
+from .._results import name_of, result_named
+from .._typing import AnyArray, Params
+from ..model import AbstractSystem, CoordinateUnits, Laws, parameter_paths
+from ..motion import Energy
+from ._methods import as_solver, methods
+from ._report import Report
+from ._run import End, Settings
+from ._trajectory import Trajectory
+
+_KIND = "trajectory"
+_PARAM = "params."
+_ENERGY = "energy."
+_END = "end."
+
+
+class Recorded(AbstractSystem):
+    """What a file knows of the machine whose run it holds: names and numbers, no functions.
+
+    `params` is a dictionary by path.
+    """
+
+    name: str = eqx.field(static=True)
+    coordinates: CoordinateUnits = eqx.field(static=True)
+    params: Params
+    landmarks: Callable[..., Any] | None = eqx.field(static=True, default=None)
+    links: tuple[tuple[int, int], ...] = eqx.field(static=True, default=())
+    starts: dict[str, Any] = eqx.field(default_factory=dict)
+
+    @property
+    def laws(self) -> Laws:
+        raise ValueError(
+            f"the run of {self.name!r} was loaded without its machine, so nothing new can be "
+            "computed from it: load it with `diffmech.load(path, system)`"
+        )
+
+
+def save(trajectory: Trajectory, path: str | Path, *, overwrite: bool = False) -> Path:
+    """Write a run and its report to a checksummed `.npz`, all of it or nothing.
+
+    Functions are not written; `load` takes the machine again. Dense output is not written either.
+    """
+    report, settings = trajectory.report(), trajectory.settings
+    meta = {
+        "system": trajectory.system.name,
+        "coordinates": list(trajectory.system.coordinates.items()),
+        "status": name_of(trajectory.status),
+        "goal": float(trajectory.goal),
+        "steps": [int(trajectory.stats["accepted"]), int(trajectory.stats["rejected"])],
+        "settings": {
+            "method": settings.method,
+            "rtol": float(settings.rtol),
+            "atol": float(settings.atol),
+            "dt": None if settings.dt is None else float(settings.dt),
+            "events": list(settings.event_names),
+            "event": int(trajectory.event_index),
+            "max_steps": settings.max_steps,
+            "gradient": settings.gradient,
+        },
+        "report": {
+            "imbalance": _or_none(report.imbalance),
+            "condition": _or_none(report.condition),
+            "momenta": report.momenta,
+            "believable_until": report.believable_until,
+            "reference": report.reference,
+            "verdict": report.verdict,
+            "lines": [list(line) for line in report.lines],
+        },
+    }
+    arrays = {
+        "ts": trajectory.ts,
+        "qs": trajectory.qs,
+        "qds": trajectory.qds,
+        "work": trajectory.work,
+        **{_END + key: value for key, value in trajectory.end._asdict().items()},
+        "error": report.error,
+        "rate_error": report.rate_error,
+        **{_ENERGY + key: value for key, value in trajectory.energies._asdict().items()},
+        **{_PARAM + key: value for key, value in parameter_paths(trajectory.params).items()},
+    }
+    plain = {key: np.asarray(value) for key, value in arrays.items()}
+    return write_record(path, _KIND, meta, plain, overwrite=overwrite)
+
+
+def load(path: str | Path, system: AbstractSystem | None = None) -> Trajectory:
+    """Read a run written by `save`; checksums are verified and nothing in the file is executed.
+
+    Given the machine it was made with, the run is whole again: it evaluates between samples and
+    its parameters have the machine's structure. Without, arrays, energies and report are there.
+
+    Raises:
+        FileNotFoundError: no such file.
+        ValueError: a damaged or foreign file, or another machine; the reason is said.
+    """
+    meta, arrays = read_record(path, _KIND)
+    try:
+        return _rebuild(meta, arrays, system)
+    except (KeyError, TypeError, IndexError) as error:
+        raise ValueError(
+            f"`{path}` was not loaded: its contents are incomplete ({error})"
+        ) from error
+
+
+def _rebuild(
+    meta: dict[str, Any], arrays: dict[str, np.ndarray], system: AbstractSystem | None
+) -> Trajectory:
+    params = _part(arrays, _PARAM)
+    coordinates = CoordinateUnits(dict(meta["coordinates"]))
+    if system is None:
+        machine: AbstractSystem = Recorded(str(meta["system"]), coordinates, params)
+        tree: Params = params
+    else:
+        machine, tree = system, _params_like(system, coordinates, params)
+    how = meta["settings"]
+    method = str(how["method"])
+    settings = Settings(
+        solver=as_solver(method if method in methods() else "Dopri8"),
+        method=method,
+        rtol=np.asarray(how["rtol"]),
+        atol=np.asarray(how["atol"]),
+        dt=None if how["dt"] is None else np.asarray(how["dt"]),
+        events=(),
+        event_names=tuple(str(name) for name in how["events"]),
+        max_steps=int(how["max_steps"]),
+        dense=False,
+        gradient=str(how["gradient"]),
+    )
+    count = len(arrays["ts"])
+    empty = np.zeros((count, 0))
+    trajectory = Trajectory(
+        ts=arrays["ts"],
+        qs=arrays["qs"],
+        qds=arrays["qds"],
+        work=arrays["work"],
+        residuals=empty,
+        multipliers=empty,
+        status=result_named(meta["status"]),
+        stats={
+            "accepted": np.asarray(meta["steps"][0]),
+            "rejected": np.asarray(meta["steps"][1]),
+        },
+        params=tree,
+        system=machine,
+        settings=settings,
+        end=End(**_part(arrays, _END)),
+        goal=np.asarray(meta["goal"]),
+        event_index=np.asarray(how["event"]),
+        interpolation=None,
+    )
+    return trajectory.remembering(_report(meta["report"], arrays), Energy(**_part(arrays, _ENERGY)))
+
+
+def _report(meta: dict[str, Any], arrays: dict[str, np.ndarray]) -> Report:
+    return Report(
+        imbalance=_or_nan(meta["imbalance"]),
+        momenta={str(key): float(value) for key, value in meta["momenta"].items()},
+        condition=_or_nan(meta["condition"]),
+        error=arrays["error"],
+        rate_error=arrays["rate_error"],
+        believable_until=float(meta["believable_until"]),
+        reference=str(meta["reference"]),
+        verdict=str(meta["verdict"]),
+        lines=tuple((str(label), str(text)) for label, text in meta["lines"]),
+    )
+
+
+def _params_like(
+    system: AbstractSystem, coordinates: CoordinateUnits, params: dict[str, AnyArray]
+) -> Params:
+    """The stored parameters in the machine's own structure."""
+    if tuple(system.coordinates) != tuple(coordinates):
+        raise ValueError(
+            f"the run has the coordinates {', '.join(coordinates)}, but {system.name!r} has "
+            f"{', '.join(system.coordinates)}: pass the machine it was made with"
+        )
+    ours = parameter_paths(system.params)
+    if {key: np.shape(x) for key, x in ours.items()} != {
+        key: np.shape(x) for key, x in params.items()
+    }:
+        raise ValueError(
+            f"the run has the parameters {', '.join(params) or 'none'}, which are not those of "
+            f"{system.name!r}: pass the machine it was made with"
+        )
+    return jax.tree.unflatten(jax.tree.structure(system.params), [params[key] for key in ours])
+
+
+def _part(arrays: dict[str, np.ndarray], prefix: str) -> dict[str, AnyArray]:
+    return {
+        key.removeprefix(prefix): value for key, value in arrays.items() if key.startswith(prefix)
+    }
+
+
+def _or_none(value: float) -> float | None:
+    """JSON has no NaN."""
+    return value if math.isfinite(value) else None
+
+
+def _or_nan(value: float | None) -> float:
+    return math.nan if value is None else float(value)

@@ -1,0 +1,257 @@
+"""One run: the host's loop around the compiled stretches, or one `diffeqsolve` under a trace."""
+
+import time
+from typing import Any, NamedTuple
+
+import diffrax
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optimistix as optx
+
+from .._checks import is_traced
+from .._progress import Progress
+from .._results import RESULTS, Result, same
+from .._typing import AnyArray, Params, Scalar
+from ..model import AbstractSystem
+from ..motion import Field, unpack
+from ._events import Event
+from ._march import March, Problem, advance, begin
+from ._methods import is_adaptive, with_tolerances
+from ._one_way import forward_only, reverse_only
+
+_FIRST_STEP = 1e-5  # of the duration
+_FIRST_STRETCH = 250  # steps
+_STRETCH_SECONDS = 0.5  # wall clock between two looks at Ctrl-C and the progress bar
+_EVENT_TOLERANCE = 1e-12  # of the root find under a trace [relative, and in s]
+
+
+class Settings(eqx.Module):
+    """How a run is made: everything besides the system, its parameters and its start."""
+
+    solver: diffrax.AbstractSolver
+    method: str = eqx.field(static=True)  # the solver's name
+    rtol: AnyArray
+    atol: AnyArray
+    dt: AnyArray | None  # None: adaptive
+    events: tuple[Event, ...]
+    event_names: tuple[str, ...] = eqx.field(static=True)
+    max_steps: int = eqx.field(static=True)
+    dense: bool = eqx.field(static=True)
+    gradient: str = eqx.field(static=True)
+
+    @property
+    def fixed(self) -> bool:
+        """Whether the step is constant."""
+        return self.dt is not None
+
+
+class End(NamedTuple):
+    """Where a run ended: time [s], coordinates, rates and work [J] there."""
+
+    t: AnyArray
+    q: AnyArray
+    qd: AnyArray
+    work: AnyArray
+
+
+class Run(NamedTuple):
+    """What came out, before it is dressed as a `Trajectory`."""
+
+    ts: AnyArray
+    ys: AnyArray
+    result: Result
+    event: AnyArray  # index, −1 for none
+    accepted: AnyArray
+    rejected: AnyArray
+    interpolation: diffrax.DenseInterpolation | None
+    end: End
+
+
+def _problem(system: AbstractSystem, params: Params, settings: Settings) -> Problem:
+    solver = with_tolerances(settings.solver, settings.rtol, settings.atol, fixed=settings.fixed)
+    if getattr(solver, "scan_kind", "none") is None:
+        # Diffrax would leave room for reverse mode in the loop over stages; nobody needs it here.
+        solver = eqx.tree_at(lambda s: s.scan_kind, solver, "lax", is_leaf=lambda x: x is None)  # pyright: ignore[reportAttributeAccessIssue]
+    return Problem(
+        term=diffrax.ODETerm(Field(system.laws)),
+        solver=solver,
+        controller=_controller(settings),
+        params=params,
+        events=settings.events,
+        dense=settings.dense,
+    )
+
+
+def _controller(settings: Settings) -> diffrax.AbstractStepSizeController:
+    if settings.fixed:
+        return diffrax.ConstantStepSize()
+    assert is_adaptive(settings.solver)
+    return diffrax.PIDController(rtol=settings.rtol, atol=settings.atol)
+
+
+def first_step(settings: Settings, duration: Any) -> Any:
+    """The first step [s]: the constant one, or a small one for the controller to grow.
+
+    A constant step is the largest not above `dt` that divides the duration into equal steps.
+    Steps grow up to tenfold each, so starting small costs a handful of them, and no evaluation of
+    the equations that would have to be compiled a second time.
+    """
+    if settings.dt is None:
+        return _FIRST_STEP * duration
+    array = jnp if is_traced(settings.dt, duration) else np
+    # The tolerance forgives round-off, so that 10 s / 0.1 s is 100 steps and not 101.
+    count = array.ceil(duration / settings.dt * (1 - 8 * np.finfo(settings.dt.dtype).eps))
+    return duration / array.maximum(count, 1.0)
+
+
+def run_in_stretches(
+    system: AbstractSystem,
+    params: Params,
+    y0: AnyArray,
+    ts: AnyArray,
+    t1: Scalar,
+    settings: Settings,
+    progress: bool | None,
+) -> Run:
+    """Integrate from `ts[0]` to `t1` and sample at those `ts` that lie before it.
+
+    Ctrl-C ends the run with the status `interrupted` and keeps what was computed.
+    """
+    problem = _problem(system, params, settings)
+    start, total = float(ts[0]), float(t1) - float(ts[0])
+    dt = np.asarray(first_step(settings, t1 - ts[0]), ts.dtype)
+    march = begin(problem, ts[0], t1, dt, y0, len(ts))
+    dense: list[tuple[np.ndarray, Any]] = []
+    stretch, status = _FIRST_STRETCH, None
+    try:
+        with Progress(total, progress, system.name) as bar:
+            while True:
+                done = int(march.accepted) + int(march.rejected)
+                left = settings.max_steps - done
+                if not same(march.result, RESULTS.successful) or float(march.t) >= start + total:
+                    break
+                if left <= 0:
+                    status = RESULTS.max_steps_reached
+                    break
+                clock = time.perf_counter()
+                march = jax.block_until_ready(
+                    advance(problem, ts, t1, march, np.asarray(min(stretch, left), np.int32))
+                )
+                if settings.dense:
+                    dense.append(_fetch_dense(march))
+                taken = int(march.accepted) + int(march.rejected) - done
+                if done:  # the first stretch may have been compiled: its time says nothing
+                    pace = taken / max(time.perf_counter() - clock, 1e-6)
+                    stretch = int(np.clip(pace * _STRETCH_SECONDS, 20, 10**6))
+                bar.update(float(march.t) - start)
+    except KeyboardInterrupt:
+        status = RESULTS.interrupted
+    return _finish(march, ts, status, dense, problem)
+
+
+def _fetch_dense(march: March) -> tuple[np.ndarray, Any]:
+    count = int(march.dense_count)  # pyright: ignore[reportArgumentType]
+    times = np.asarray(march.dense_ts)[: count + 1]
+    return times, jax.tree.map(lambda x: np.asarray(x)[:count], march.dense_infos)
+
+
+def _finish(
+    march: March,
+    ts: AnyArray,
+    status: Result | None,
+    dense: list[tuple[np.ndarray, Any]],
+    problem: Problem,
+) -> Run:
+    result = march.result if status is None else status
+    samples, times = np.asarray(march.samples), np.asarray(ts)
+    filled = int(march.filled)
+    t, y = np.asarray(march.t), np.asarray(march.y)
+    if same(march.result, RESULTS.event_occurred):
+        t, y = np.asarray(march.event_t), np.asarray(march.event_y)
+        filled = min(filled, int(np.searchsorted(times, t, side="left")))
+        times, samples = np.append(times[:filled], t), np.vstack([samples[:filled], y])
+    else:
+        times, samples = times[:filled], samples[:filled]
+    interpolation = None
+    if dense:
+        interpolation = diffrax.DenseInterpolation(
+            ts=jnp.asarray(np.concatenate([dense[0][0][:1], *(part[0][1:] for part in dense)])),
+            ts_size=jnp.asarray(1 + sum(len(part[0]) - 1 for part in dense)),
+            infos=jax.tree.map(lambda *parts: jnp.concatenate(parts), *(part[1] for part in dense)),
+            interpolation_cls=problem.solver.interpolation_cls,
+            direction=jnp.asarray(1),
+            t0_if_trivial=ts[0],
+            y0_if_trivial=jnp.asarray(march.samples[0]),
+        )
+    return Run(
+        ts=times,
+        ys=samples,
+        result=result,
+        event=march.event,
+        accepted=march.accepted,
+        rejected=march.rejected,
+        interpolation=interpolation,
+        end=End(t, *unpack(y)),
+    )
+
+
+def _diffrax_event(events: tuple[Event, ...]) -> diffrax.Event | None:
+    """The same events for `diffeqsolve`; booleans end a run at the end of their step there."""
+    if not events:
+        return None
+    conditions = [lambda t, y, args, e=e, **_: e.raw_value(t, y, args) for e in events]
+    directions = [{"rising": True, "falling": False}.get(e.direction or "") for e in events]
+    if len(events) == 1:
+        finder = optx.Bisection(_EVENT_TOLERANCE, _EVENT_TOLERANCE)
+        return diffrax.Event(conditions[0], finder, direction=directions[0])
+    # Several at once make a system of equations, which bisection cannot take.
+    finder = optx.Newton(_EVENT_TOLERANCE, _EVENT_TOLERANCE)
+    return diffrax.Event(conditions, finder, direction=directions)
+
+
+def run_traced(
+    system: AbstractSystem, params: Params, y0: AnyArray, ts: AnyArray, settings: Settings
+) -> Run:
+    """The same run as one `diffeqsolve`, for `jit`, `grad` and `vmap`.
+
+    Shapes cannot depend on values here: samples after an event or a failure are infinite.
+    """
+    event = _diffrax_event(settings.events)
+    forward = settings.gradient == "forward"
+    solve = diffrax.diffeqsolve if forward else reverse_only(diffrax.diffeqsolve)
+    solution = solve(
+        diffrax.ODETerm(Field(system.laws)),
+        with_tolerances(settings.solver, settings.rtol, settings.atol, fixed=settings.fixed),
+        ts[0],
+        ts[-1],
+        first_step(settings, ts[-1] - ts[0]),
+        y0,
+        params,
+        saveat=diffrax.SaveAt(ts=ts, t1=bool(settings.events), dense=settings.dense),
+        stepsize_controller=_controller(settings),
+        adjoint=diffrax.ForwardMode() if forward else diffrax.RecursiveCheckpointAdjoint(),
+        event=event,
+        max_steps=settings.max_steps,
+        throw=False,
+    )
+    times: AnyArray = solution.ts
+    ys: AnyArray = solution.ys
+    if forward:
+        times, ys = forward_only((times, ys))
+    last = jnp.sum(jnp.isfinite(times)) - 1  # an event leaves the samples after it infinite
+    which = jnp.asarray(-1, jnp.int32)
+    if settings.events:
+        masks = jnp.stack([jnp.asarray(mask) for mask in jax.tree.leaves(solution.event_mask)])
+        which = jnp.where(jnp.any(masks), jnp.argmax(masks), -1).astype(jnp.int32)
+    return Run(
+        ts=times,
+        ys=ys,
+        result=RESULTS.promote(solution.result),
+        event=which,
+        accepted=jnp.asarray(solution.stats["num_accepted_steps"]),
+        rejected=jnp.asarray(solution.stats["num_rejected_steps"]),
+        interpolation=solution.interpolation,
+        end=End(times[last], *unpack(ys[last])),
+    )

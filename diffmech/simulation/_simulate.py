@@ -1,0 +1,293 @@
+"""The verb: run a machine from an initial state."""
+
+import math
+import warnings
+from typing import Any
+
+import diffrax
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+
+from .._checks import (
+    WRONG_PRECISION,
+    as_array,
+    as_scalar,
+    float_dtype,
+    in_force,
+    is_traced,
+    require_finite,
+    warn_if_single_precision,
+)
+from .._results import RESULTS, Result, message, same
+from .._typing import AnyArray, Coordinates, Number, Params
+from ..model import AbstractSystem, Laws
+from ..motion import acceleration_of, mass_condition_of, max_condition, pack, prepare, unpack
+from ._events import Events, as_events
+from ._methods import DEFAULT_METHOD, as_solver, method_name, require_suitable
+from ._run import Run, Settings, run_in_stretches, run_traced
+from ._trajectory import Trajectory
+
+DEFAULT_SAMPLES = 1001
+# Tight enough that the samples, which are interpolated, balance energy to 1e-9 in hard cases.
+DEFAULT_RTOL = {"float64": 1e-11, "float32": 1e-5}
+DEFAULT_MAX_STEPS = 1_000_000
+# Dense output under a trace must allocate every step it might take.
+DENSE_TRACED_MAX_STEPS = 8192
+_SMALLEST_TOLERANCE_IN_EPS = 50.0  # 1.1e-14 in float64; below it step control measures rounding
+_UNEXPLAINED = (
+    RESULTS.step_too_small,
+    RESULTS.non_finite_motion,
+    RESULTS.nonlinear_divergence,
+    RESULTS.nonlinear_max_steps_reached,
+    RESULTS.dt_min_reached,
+)
+
+
+class SimulationError(RuntimeError):
+    """A run failed. `trajectory` holds what was computed up to there."""
+
+    def __init__(self, message: str, trajectory: Trajectory):
+        super().__init__(message)
+        self.trajectory = trajectory
+
+
+def simulate(
+    system: AbstractSystem,
+    q0: Coordinates,
+    qd0: Coordinates | None = None,
+    *,
+    duration: Number | None = None,
+    ts: Any = None,
+    t0: Number = 0.0,
+    params: Params = None,
+    method: str | diffrax.AbstractSolver = DEFAULT_METHOD,
+    rtol: Number | None = None,
+    atol: Number | None = None,
+    dt: Number | None = None,
+    samples: int = DEFAULT_SAMPLES,
+    events: Events | None = None,
+    dense: bool = False,
+    gradient: str = "reverse",
+    max_steps: int | None = None,
+    throw: bool = True,
+    progress: bool | None = None,
+) -> Trajectory:
+    """Run a machine from an initial state.
+
+    Solves M q̈ + b = 0 together with dW/dt = power, so that the record can say whether the energy
+    balances.
+
+    **Main arguments:**
+
+    - `system`: a `System` or an `Explicit`.
+    - `q0`, `qd0`: initial coordinates and rates, shape (n,), or mappings by name; `qd0=None` starts
+      at rest. SI units, radians.
+    - `duration` [s], giving `samples` equally spaced samples from `t0` on; or `ts`, the increasing
+      sample times themselves, the first of which is the start.
+    - `params`: another set of parameters; the system's own if None.
+    - `method`: a name from `diffmech.methods()` or any Diffrax solver taking one ODE term. "Dopri8"
+      for accuracy, "Kvaerno5" for stiff equations, "GaussLegendre4" or "Variational" with `dt` for
+      long runs that must not drift.
+    - `rtol`, `atol`: tolerances per step of adaptive methods. `rtol=None` means 1e-11 (1e-5 in
+      float32), which keeps the energy of a chaotic chain of 15 links to 1e-9 over 20 s; `atol=None`
+      means equal to `rtol`.
+    - `dt`: a constant step [s], adjusted to divide the duration; then no tolerance is used.
+
+    **Other arguments:**
+
+    - `events`: `{"name": condition}`, each a function `(q, qd, t, params) -> number or bool` or an
+      `Event`; the first to change sign or become true ends the run.
+    - `dense`: keep every step's interpolation, so that `trajectory(t)` is as accurate as the run.
+    - `gradient`: "reverse" (`jax.grad`, `jax.jacrev`) or "forward" (`jax.jvp`, `jax.jacfwd`).
+    - `max_steps`: bound on attempted steps.
+    - `throw`: raise `SimulationError` if the run fails; otherwise look at `trajectory.status`.
+    - `progress`: show a bar; None means on a terminal, if the run is long. Ctrl-C ends a run and
+      keeps what was computed.
+
+    New parameters, states, tolerances and durations do not recompile; another number of samples,
+    method or machine does. Under `jit`, `grad` or `vmap` the run is one `diffrax.diffeqsolve`, and
+    failures show in `status` only.
+
+    **Raises:** `ValueError` for a wrong call, `SimulationError` for a failed run.
+    """
+    warn_if_single_precision()
+    q, qd, _, params = prepare(system, t0, params, q0=q0, qd0=qd0)
+    times = in_force(_sample_times(duration, ts, as_scalar(t0, "t0"), samples))
+    settings = _settings(
+        system,
+        params,
+        times,
+        method=method,
+        rtol=rtol,
+        atol=atol,
+        dt=dt,
+        events=events,
+        dense=dense,
+        gradient=gradient,
+        max_steps=max_steps,
+    )
+    if is_traced(q, qd, times, params, settings):
+        y0 = pack(q, qd, jnp.zeros((), q.dtype))
+        run = run_traced(system, params, y0, times, settings)
+        return _record(run, system, params, settings, times[-1])
+    y0 = np.concatenate([q, qd, np.zeros(1, q.dtype)])
+    run = run_in_stretches(system, params, y0, times, times[-1], settings, progress)
+    run = run._replace(result=_explain(run, system, params))
+    return _finished(_record(run, system, params, settings, times[-1]), throw)
+
+
+def _sample_times(duration: Any, ts: Any, t0: AnyArray, samples: int) -> AnyArray:
+    """Strictly increasing sample times, shape (k,), k >= 2."""
+    if (duration is None) == (ts is None):
+        raise ValueError(
+            "give either `duration` or `ts`" + (", not both" if ts is not None else "")
+        )
+    if ts is None:
+        span = as_scalar(duration, "duration", positive=True)
+        if not isinstance(samples, int) or samples < 2:
+            raise ValueError(f"`samples` must be a whole number, at least 2, but is {samples!r}")
+        return t0 + span * np.linspace(0.0, 1.0, samples)
+    try:
+        array = as_array(ts)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"`ts` must be a list of times, but {error}") from error
+    if array.ndim != 1 or array.shape[0] < 2:
+        raise ValueError(
+            f"`ts` must be at least two times in a row, shape (k,), but has shape {array.shape}"
+        )
+    require_finite(array, "ts")
+    if not is_traced(array):
+        backward = np.flatnonzero(~(np.asarray(array)[1:] > np.asarray(array)[:-1]))
+        if backward.size:
+            i = int(backward[0])
+            raise ValueError(
+                f"`ts` must increase, but ts[{i + 1}] = {float(array[i + 1]):g} is not after "
+                f"ts[{i}] = {float(array[i]):g}; sort it and drop repeated times"
+            )
+        if not is_traced(t0) and float(t0) != 0.0 and float(t0) != float(array[0]):
+            raise ValueError("`t0` goes with `duration`; with `ts` the run starts at ts[0]")
+    return array
+
+
+def _settings(
+    system: AbstractSystem,
+    params: Params,
+    times: AnyArray,
+    *,
+    method: Any,
+    rtol: Any,
+    atol: Any,
+    dt: Any,
+    events: Events | None,
+    dense: bool,
+    gradient: str,
+    max_steps: int | None,
+) -> Settings:
+    """How to run, checked."""
+    if gradient not in ("reverse", "forward"):
+        raise ValueError(f"`gradient` must be 'reverse' or 'forward', but is {gradient!r}")
+    if max_steps is not None and (not isinstance(max_steps, int) or max_steps < 1):
+        raise ValueError(f"`max_steps` must be a positive whole number, but is {max_steps!r}")
+    solver = as_solver(method)
+    require_suitable(solver, fixed=dt is not None, lagrangian=isinstance(system.laws, Laws))
+    names, made = as_events(events, system, params)
+    if rtol is None:
+        rtol = DEFAULT_RTOL[float_dtype().name]
+    rtol = as_scalar(rtol, "rtol", positive=True)
+    atol = rtol if atol is None else as_scalar(atol, "atol", positive=True)
+    if dt is None:
+        _require_resolvable(rtol)
+    else:
+        dt = in_force(as_scalar(dt, "dt", positive=True))
+    traced_dense = dense and is_traced(params, times)
+    return Settings(
+        solver=solver,
+        method=method_name(solver),
+        rtol=in_force(rtol),
+        atol=in_force(atol),
+        dt=dt,
+        events=made,
+        event_names=names,
+        max_steps=max_steps or (DENSE_TRACED_MAX_STEPS if traced_dense else DEFAULT_MAX_STEPS),
+        dense=bool(dense),
+        gradient=gradient,
+    )
+
+
+def _require_resolvable(rtol: AnyArray) -> None:
+    """Refuse a relative tolerance that the arithmetic cannot resolve."""
+    smallest = _SMALLEST_TOLERANCE_IN_EPS * float(np.finfo(float_dtype()).eps)
+    if not is_traced(rtol) and float(rtol) < smallest:
+        precision = float_dtype().name
+        fix = f" {WRONG_PRECISION}" if precision == "float32" else ""
+        raise ValueError(
+            f"`rtol` must be at least {smallest:.0e} in {precision}, but is {float(rtol):g}: below "
+            f"that a step measures only rounding.{fix}"
+        )
+
+
+_condition = eqx.filter_jit(mass_condition_of)
+_acceleration = eqx.filter_jit(acceleration_of)
+
+
+def _explain(run: Run, system: AbstractSystem, params: Params) -> Result:
+    """The reason behind a failed step, from the state where it failed."""
+    if not same(run.result, *_UNEXPLAINED):
+        return run.result
+    end = run.end
+    if isinstance(system.laws, Laws):
+        condition = float(_condition(system.laws, end.q, end.qd, end.t, params))
+        # Steps shrink to nothing well before the matrix is singular to round-off.
+        if not condition < math.sqrt(max_condition(end.q.dtype)):
+            return RESULTS.singular_mass_matrix
+    if not np.all(np.isfinite(_acceleration(system.laws, end.q, end.qd, end.t, params))):
+        return RESULTS.non_finite_motion
+    return run.result
+
+
+def _record(
+    run: Run, system: AbstractSystem, params: Params, settings: Settings, goal: AnyArray
+) -> Trajectory:
+    qs, qds, work = unpack(run.ys)
+    empty = np.zeros((qs.shape[0], 0), qs.dtype)
+    return Trajectory(
+        ts=run.ts,
+        qs=qs,
+        qds=qds,
+        work=work,
+        residuals=empty,
+        multipliers=empty,
+        status=run.result,
+        stats={"accepted": run.accepted, "rejected": run.rejected},
+        params=params,
+        system=system,
+        settings=settings,
+        end=run.end,
+        goal=goal,
+        event_index=run.event,
+        interpolation=run.interpolation,
+    )
+
+
+def _finished(trajectory: Trajectory, throw: bool) -> Trajectory:
+    """Warn about an interrupted run; raise for a failed one."""
+    status = trajectory.status
+    if same(status, RESULTS.successful, RESULTS.event_occurred):
+        return trajectory
+    end = trajectory.end
+    where = f"at t = {float(end.t):.6g} s of {float(trajectory.goal):g} s"
+    if same(status, RESULTS.interrupted):
+        warnings.warn(
+            f"{trajectory.system.name}: interrupted {where}; the samples up to there are kept",
+            stacklevel=3,
+        )
+        return trajectory
+    if not throw:
+        return trajectory
+    raise SimulationError(
+        f"{trajectory.system.name} stopped {where}: {message(status)}. There q = {end.q}, "
+        f"qd = {end.qd}. The {len(trajectory.ts)} samples before are in `error.trajectory`; "
+        "`throw=False` returns them without this error",
+        trajectory,
+    )

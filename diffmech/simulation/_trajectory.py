@@ -1,0 +1,190 @@
+"""The record of one run."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import diffrax
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from .._checks import is_traced
+from .._records import write_csv
+from .._results import Result
+from .._typing import AnyArray, Number, Params, Samples, Times
+from ..model import AbstractSystem
+from ..motion import Energy, acceleration_of, energy_of, unpack
+from ._hermite import HermiteInterpolation, scale_to_step
+from ._report import Report, assess
+from ._run import End, Settings
+
+_T = TypeVar("_T")
+
+
+@jax.tree_util.register_pytree_node_class
+class _Memo:
+    """Things computed once per record; to JAX it is empty, so a transformed copy starts anew."""
+
+    def __init__(self) -> None:
+        self._values: dict[str, Any] = {}
+
+    def get(self, key: str, compute: Callable[[], _T]) -> _T:
+        if key not in self._values:
+            value = compute()
+            if is_traced(value):
+                return value
+            self._values[key] = value
+        return self._values[key]
+
+    def tree_flatten(self) -> tuple[tuple[()], None]:
+        return (), None
+
+    @classmethod
+    def tree_unflatten(cls, aux: None, children: tuple[()]) -> "_Memo":
+        del aux, children
+        return cls()
+
+
+@eqx.filter_jit
+def _energies(laws: Any, ts: Times, qs: Samples, qds: Samples, params: Params) -> Energy:
+    return jax.vmap(lambda t, q, qd: energy_of(laws, q, qd, t, params))(ts, qs, qds)
+
+
+@eqx.filter_jit
+def _between_samples(
+    laws: Any, ts: Times, qs: Samples, qds: Samples, params: Params, t: AnyArray
+) -> tuple[AnyArray, AnyArray]:
+    """The quintic in q through the two samples around each time, and its slope."""
+
+    def at(t: AnyArray) -> tuple[AnyArray, AnyArray]:
+        left = jnp.clip(jnp.searchsorted(ts, t, side="right") - 1, 0, ts.shape[0] - 2)
+        step = ts[left + 1] - ts[left]
+
+        def taylor(i: AnyArray) -> AnyArray:
+            qdd = acceleration_of(laws, qs[i], qds[i], ts[i], params)
+            return scale_to_step(jnp.stack([qs[i], qds[i], qdd]), step)
+
+        path = HermiteInterpolation(
+            t0=ts[left], t1=ts[left + 1], start=taylor(left), end=taylor(left + 1)
+        )
+        return jax.jvp(path.evaluate, (t,), (jnp.ones_like(t),))
+
+    return jax.vmap(at)(t)
+
+
+class Trajectory(eqx.Module):
+    """A motion, and the reasons to believe it.
+
+    Attributes:
+        ts: sample times, shape (k,) [s].
+        qs: coordinates, shape (k, n).
+        qds: their rates, shape (k, n) [1/s].
+        work: work done by forces, dissipation and explicit time dependence since the start,
+            shape (k,) [J].
+        residuals: constraint residuals, shape (k, m); m = 0 without constraints.
+        multipliers: constraint multipliers, shape (k, m).
+        status: how the run ended, a member of `RESULTS`.
+        event: name of the event that ended the run, or None.
+        energies: total, kinetic and potential energy at the samples.
+        end: `End(t, q, qd, work)`, where the run ended; under a transformation too.
+        stats: steps accepted and rejected.
+        params, system: what was simulated.
+        settings: how.
+
+    Calling it, `trajectory(t)`, gives (q, q̇) between the samples. Printing it gives the report of
+    `report()`, which makes a second run at another tolerance the first time. Under a transformation
+    (`jit`, `grad`, `vmap`) the arrays are there, the report is not; samples after an event or a
+    failure are infinite.
+    """
+
+    ts: AnyArray
+    qs: AnyArray
+    qds: AnyArray
+    work: AnyArray
+    residuals: AnyArray
+    multipliers: AnyArray
+    status: Result
+    stats: dict[str, Any]
+    params: Params
+    system: AbstractSystem
+    settings: Settings
+    end: End
+    goal: AnyArray  # time it was to end [s]
+    event_index: AnyArray
+    interpolation: diffrax.DenseInterpolation | None
+    _memo: _Memo = eqx.field(default_factory=_Memo)
+
+    @property
+    def event(self) -> str | None:
+        """Name of the event that ended the run, or None."""
+        index = int(self.event_index)
+        return self.settings.event_names[index] if index >= 0 else None
+
+    @property
+    def energies(self) -> Energy:
+        """Total, kinetic and potential energy at the samples, each of shape (k,) [J]."""
+        return self._memo.get(
+            "energies",
+            lambda: _energies(self.system.laws, self.ts, self.qs, self.qds, self.params),
+        )
+
+    def __call__(self, t: Number) -> tuple[AnyArray, AnyArray]:
+        """(q, q̇) at a time, or at an array of times, within the run.
+
+        With `simulate(dense=True)` this is the solver's own interpolation and as accurate as the
+        run; otherwise the quintic through coordinates, rates and accelerations of the two samples
+        around each time, whose error falls with the sixth power of their distance.
+
+        Raises:
+            ValueError: a time outside the run.
+        """
+        times = jnp.asarray(t, self.ts.dtype)
+        if not is_traced(times, self.ts):
+            low, high = float(self.ts[0]), float(self.ts[-1])
+            if not bool(jnp.all((times >= low) & (times <= high))):
+                raise ValueError(f"`t` must lie within the run, {low:g} to {high:g} s, but is {t}")
+            if len(self.ts) < 2:
+                raise ValueError("the run has a single sample, so there is nothing in between")
+        flat = jnp.atleast_1d(times)
+        if self.interpolation is not None:
+            q, qd, _ = unpack(jax.vmap(self.interpolation.evaluate)(flat))
+        else:
+            q, qd = _between_samples(
+                self.system.laws, self.ts, self.qs, self.qds, self.params, flat
+            )
+        shape = (*times.shape, self.qs.shape[1])
+        return q.reshape(shape), qd.reshape(shape)
+
+    def report(self) -> Report:
+        """Why this run can be believed, and for how long; made once, on first use."""
+        if is_traced(self.qs, self.params):
+            raise ValueError("a report needs numbers: make it outside of `jit`, `grad` and `vmap`")
+        return self._memo.get("report", lambda: assess(self))
+
+    def __str__(self) -> str:
+        if is_traced(self.qs, self.params):
+            return f"Trajectory of {self.system.name} under a JAX transformation"
+        if self.qs.ndim != 2:
+            return f"Trajectory of {self.system.name}, batched: qs has shape {self.qs.shape}"
+        return str(self.report())
+
+    def remembering(self, report: Report, energies: Energy) -> "Trajectory":
+        """The same run with its report and energies known already, as when read from a file."""
+        self._memo.get("report", lambda: report)
+        self._memo.get("energies", lambda: energies)
+        return self
+
+    def save(self, path: str | Path, *, overwrite: bool = False) -> Path:
+        """Write the run and its report to a checksummed `.npz`; `diffmech.load` reads it back."""
+        from ._files import save  # the file format knows this record, not the other way round
+
+        return save(self, path, overwrite=overwrite)
+
+    def to_csv(self, path: str | Path, *, overwrite: bool = False) -> Path:
+        """Write time, coordinates, rates, energy and work as columns with a header."""
+        names = list(self.system.coordinates)
+        header = ["t", *names, *(f"{name}_dot" for name in names), "energy", "work"]
+        columns = [self.ts, *self.qs.T, *self.qds.T, self.energies.total, self.work]
+        return write_csv(path, header, [np.asarray(c) for c in columns], overwrite=overwrite)
