@@ -11,20 +11,23 @@ import jax
 import numpy as np
 from jaxtyping import Bool, Float
 
+_Shaped: TypeAlias = jax.Array | np.ndarray
 if TYPE_CHECKING:
-    # To a static checker the union offers only what both have; in fact each function below the
-    # doors sees JAX arrays, and the doors take both.
+    # To a static checker a union offers only what all its members have; in fact each function
+    # below the doors sees JAX arrays, and the doors take all of these.
     AnyArray: TypeAlias = Any
+    Scalar: TypeAlias = Any
 else:
-    AnyArray: TypeAlias = jax.Array | np.ndarray
-Scalar: TypeAlias = Float[AnyArray, ""]
-Vector: TypeAlias = Float[AnyArray, " n"]
-Matrix: TypeAlias = Float[AnyArray, "n n"]
-Times: TypeAlias = Float[AnyArray, " k"]
-Samples: TypeAlias = Float[AnyArray, "k n"]
-Truth: TypeAlias = Bool[AnyArray, ""]
+    AnyArray: TypeAlias = jax.Array | np.ndarray | np.generic
+    Scalar: TypeAlias = Float[_Shaped, ""] | np.floating | float
+Vector: TypeAlias = Float[_Shaped, " n"]
+Matrix: TypeAlias = Float[_Shaped, "n n"]
+Times: TypeAlias = Float[_Shaped, " k"]
+Samples: TypeAlias = Float[_Shaped, "k n"]
+Truth: TypeAlias = Bool[_Shaped, ""]
 
 Number: TypeAlias = float | int | AnyArray | np.generic
+Numbers: TypeAlias = Number | Sequence[Any]
 Coordinates: TypeAlias = AnyArray | Sequence[Any] | Mapping[str, Any] | Number
 Params: TypeAlias = Any
 ScalarFunction: TypeAlias = Callable[..., Any]

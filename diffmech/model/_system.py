@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Self
+from typing import Any, TypeVar
 
 import equinox as eqx
 import jax
@@ -15,6 +15,7 @@ from ._laws import ExplicitLaws, Laws
 from ._parameters import cast_params, parameter_paths, replace_params
 
 Start = tuple[AnyArray, AnyArray]
+_System = TypeVar("_System", bound="AbstractSystem")
 
 
 class AbstractSystem(eqx.Module):
@@ -37,7 +38,9 @@ class AbstractSystem(eqx.Module):
         """Number of coordinates."""
         return len(self.coordinates)
 
-    def with_params(self, changes: Mapping[str, Any] | None = None, /, **named: Any) -> Self:
+    def with_params(
+        self: _System, changes: Mapping[str, Any] | None = None, /, **named: Any
+    ) -> _System:
         """The same machine with some parameters changed, by path.
 
             system.with_params(mB=0.2)

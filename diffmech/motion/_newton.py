@@ -25,13 +25,15 @@ def newton(residual: Callable[[AnyArray], AnyArray], guess: AnyArray) -> tuple[A
         x, shape (m,), and whether it converged.
     """
 
-    def solve(function: Callable[[AnyArray], AnyArray], start: AnyArray) -> tuple[AnyArray, Truth]:
-        return lax.stop_gradient(_iterate(function, start))
+    def solve(function: Callable[[AnyArray], AnyArray], start: AnyArray) -> tuple[Any, Any]:
+        x, converged = lax.stop_gradient(_iterate(function, start))
+        return x, converged.astype(x.dtype)  # booleans have no tangents, and JAX asks for some
 
     def tangent_solve(linear: Callable[[AnyArray], AnyArray], right: AnyArray) -> AnyArray:
         return jnp.linalg.solve(_matrix(linear, right), right)
 
-    return lax.custom_root(residual, guess, solve, tangent_solve, has_aux=True)
+    x, converged = lax.custom_root(residual, guess, solve, tangent_solve, has_aux=True)
+    return x, converged > 0
 
 
 def _matrix(linear: Callable[[AnyArray], Any], like: AnyArray) -> AnyArray:

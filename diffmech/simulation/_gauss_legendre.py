@@ -20,7 +20,7 @@ import numpy as np
 
 from .._typing import AnyArray, Params, Scalar, Truth, Vector
 from ..motion import Field, newton, power_of, unpack
-from ._hermite import HermiteInterpolation
+from ._path import MotionPath
 from ._symplectic import AbstractSymplectic, slopes_of, start_momentum
 
 _R3, _R15 = np.sqrt(3.0), np.sqrt(15.0)
@@ -48,7 +48,7 @@ _TABLEAUS: dict[int, tuple[np.ndarray, np.ndarray, np.ndarray]] = {
 
 
 def gauss_work(
-    order: int, field: Field, t: Scalar, step: Scalar, path: HermiteInterpolation, params: Params
+    order: int, field: Field, t: Scalar, step: Scalar, path: MotionPath, params: Params
 ) -> Scalar:
     """∫ power dt over the step by Gauss quadrature along the interpolated path [J]."""
     _, weights, nodes = _TABLEAUS[order]
@@ -87,7 +87,7 @@ class _AbstractGauss(AbstractSymplectic):
         return q + step * (b @ rates), p + step * (b @ forces), end_rates, solved
 
     def work(
-        self, field: Field, t: Scalar, step: Scalar, path: HermiteInterpolation, params: Params
+        self, field: Field, t: Scalar, step: Scalar, path: MotionPath, params: Params
     ) -> Scalar:
         return gauss_work(self.order(None), field, t, step, path, params)
 

@@ -63,7 +63,7 @@ class Report(eqx.Module):
 
 @eqx.filter_jit
 def _diagnose(
-    laws: Laws, ts: Times, qs: Samples, qds: Samples, probes: Samples, params: Params
+    laws: Laws, ts: Times, qs: Samples, qds: Samples, probes: AnyArray, params: Params
 ) -> tuple[AnyArray, AnyArray, AnyArray]:
     """Momenta (k, n), conditions (k,), and the force on each coordinate at probe states."""
     momenta = jax.vmap(lambda t, q, qd: momentum_of(laws, q, qd, t, params))(ts, qs, qds)

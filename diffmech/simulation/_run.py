@@ -1,5 +1,6 @@
 """One run: the host's loop around the compiled stretches, or one `diffeqsolve` under a trace."""
 
+import operator
 import time
 from typing import Any, NamedTuple
 
@@ -73,7 +74,7 @@ def _problem(system: AbstractSystem, params: Params, settings: Settings) -> Prob
     solver = with_tolerances(settings.solver, settings.rtol, settings.atol, fixed=settings.fixed)
     if getattr(solver, "scan_kind", "none") is None:
         # Diffrax would leave room for reverse mode in the loop over stages; nobody needs it here.
-        solver = eqx.tree_at(lambda s: s.scan_kind, solver, "lax", is_leaf=lambda x: x is None)  # pyright: ignore[reportAttributeAccessIssue]
+        solver = eqx.tree_at(operator.attrgetter("scan_kind"), solver, "lax", is_leaf=_is_none)
     return Problem(
         term=diffrax.ODETerm(Field(system.laws)),
         solver=solver,
@@ -82,6 +83,10 @@ def _problem(system: AbstractSystem, params: Params, settings: Settings) -> Prob
         events=settings.events,
         dense=settings.dense,
     )
+
+
+def _is_none(leaf: Any) -> bool:
+    return leaf is None
 
 
 def _controller(settings: Settings) -> diffrax.AbstractStepSizeController:
@@ -120,9 +125,11 @@ def run_in_stretches(
     Ctrl-C ends the run with the status `interrupted` and keeps what was computed.
     """
     problem = _problem(system, params, settings)
-    start, total = float(ts[0]), float(t1) - float(ts[0])
-    dt = np.asarray(first_step(settings, t1 - ts[0]), ts.dtype)
-    march = begin(problem, ts[0], t1, dt, y0, len(ts))
+    # As arrays, not NumPy scalars: the latter would be taken for constants and recompiled for.
+    t0, t1 = np.asarray(ts[0]), np.asarray(t1)
+    start, total = float(t0), float(t1) - float(t0)
+    dt = np.asarray(first_step(settings, t1 - t0), ts.dtype)
+    march = begin(problem, t0, t1, dt, y0, len(ts))
     dense: list[tuple[np.ndarray, Any]] = []
     stretch, status = _FIRST_STRETCH, None
     try:

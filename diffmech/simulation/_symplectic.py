@@ -17,23 +17,16 @@ from jax import lax
 from .._typing import AnyArray, Params, Scalar, Truth, Vector
 from ..model import Laws
 from ..motion import Field, force_of, momentum_of, pack, unpack, velocity_of
-from ._hermite import HermiteInterpolation, scale_to_step, time_derivatives
-
-# One pair of values per solver state: y, y', ... at the end of the last step, shape (c, 2n + 1).
-State = AnyArray
+from ._path import MotionPath, field_of, knot
 
 
-def field_of(terms: Any) -> tuple[Field, Any]:
-    """The mechanical field inside a Diffrax term, and the direction of time (+1 or −1)."""
-    direction: Any = 1
-    while hasattr(terms, "term"):
-        direction = direction * terms.direction
-        terms = terms.term
-    field = getattr(terms, "vector_field", None)
-    if not isinstance(field, Field) or not isinstance(field.laws, Laws):
+def lagrangian_field(terms: Any) -> tuple[Field, Any]:
+    """The field inside a Diffrax term and the direction of time, if it has a Lagrangian."""
+    field, direction = field_of(terms)
+    if not isinstance(field.laws, Laws):
         raise ValueError(
-            "symplectic and variational methods need a Lagrangian: run them with "
-            "`diffmech.simulate` on a `System`, or pick another `method` for explicit equations"
+            "symplectic and variational methods need a Lagrangian: describe the machine as a "
+            "`System`, or pick another `method` for explicit equations"
         )
     return field, direction
 
@@ -50,7 +43,7 @@ class AbstractSymplectic(diffrax.AbstractSolver):
     """Fixed-step solver for Lagrangian systems; subclasses say how (q, p) moves over one step."""
 
     term_structure: ClassVar = diffrax.ODETerm
-    interpolation_cls: ClassVar = HermiteInterpolation
+    interpolation_cls: ClassVar = MotionPath
 
     @abstractmethod
     def order(self, terms: Any) -> int:
@@ -67,7 +60,7 @@ class AbstractSymplectic(diffrax.AbstractSolver):
     ) -> tuple[Vector, Vector, Vector, Truth]:
         """q, p and a guess of q̇ at the end of the step, and whether the equations were solved.
 
-        `start` holds y and its time derivatives at `t`, shape (c, 2n + 1).
+        `start` is the knot at `t`.
         """
 
     @abstractmethod
@@ -76,18 +69,15 @@ class AbstractSymplectic(diffrax.AbstractSolver):
         field: Field,
         t: Scalar,
         step: Scalar,
-        path: HermiteInterpolation,
+        path: MotionPath,
         params: Params,
     ) -> Scalar:
         """Work of the forces over the step, from the interpolated path."""
 
-    def _derivatives(self, field: Field, t: Scalar, y: AnyArray, params: Params) -> AnyArray:
-        return time_derivatives(field, t, y, params, self.order(None) // 2 + 1)
-
-    def init(self, terms: Any, t0: Any, t1: Any, y0: AnyArray, args: Params) -> State:
+    def init(self, terms: Any, t0: Any, t1: Any, y0: AnyArray, args: Params) -> AnyArray:
         del t1
-        field, direction = field_of(terms)
-        return self._derivatives(field, jnp.asarray(t0 * direction, y0.dtype), y0, args)
+        field, direction = lagrangian_field(terms)
+        return knot(field, jnp.asarray(t0 * direction, y0.dtype), y0, args)
 
     def func(self, terms: Any, t0: Any, y0: AnyArray, args: Params) -> Any:
         return terms.vf(t0, y0, args)
@@ -99,43 +89,36 @@ class AbstractSymplectic(diffrax.AbstractSolver):
         t1: Any,
         y0: AnyArray,
         args: Params,
-        solver_state: State,
+        solver_state: AnyArray,
         made_jump: Any,
-    ) -> tuple[AnyArray, None, dict[str, AnyArray], State, diffrax.RESULTS]:
-        field, direction = field_of(terms)
+    ) -> tuple[AnyArray, None, dict[str, AnyArray], AnyArray, diffrax.RESULTS]:
+        field, direction = lagrangian_field(terms)
         begin = jnp.asarray(t0 * direction, y0.dtype)
         end = jnp.asarray(t1 * direction, y0.dtype)
         step = end - begin
         start = solver_state
         if made_jump is not False:
-            start = lax.cond(
-                made_jump,
-                lambda: self._derivatives(field, begin, y0, args),
-                lambda: solver_state,
-            )
+            start = lax.cond(made_jump, lambda: knot(field, begin, y0, args), lambda: solver_state)
         q, p, guess, moved = self.move(field, begin, step, start, args)
         qd, found = velocity_of(field.laws, q, p, end, args, guess)  # pyright: ignore[reportArgumentType]
-        zero = jnp.zeros((), y0.dtype)
-        finish = self._derivatives(field, end, pack(q, qd, zero), args)
 
         # The path of (q, q̇) does not depend on W, so W can be integrated along it afterwards.
-        path = HermiteInterpolation(
-            t0=begin, t1=end, start=scale_to_step(start, step), end=scale_to_step(finish, step)
-        )
-        total = unpack(y0)[2] + self.work(field, begin, step, path, args)
-        finish = finish.at[0, -1].set(total)
-        info = {"start": path.start, "end": scale_to_step(finish, step)}
+        finish = knot(field, end, pack(q, qd, jnp.zeros((), y0.dtype)), args)
+        path = MotionPath(t0=begin, t1=end, start=start, end=finish)
+        work = unpack(y0)[2] + self.work(field, begin, step, path, args)
+        finish = finish.at[0, -1].set(work)
         result = diffrax.RESULTS.where(
             moved & found,
             diffrax.RESULTS.successful,
             diffrax.RESULTS.nonlinear_divergence,  # pyright: ignore[reportArgumentType]
         )
-        return finish[0], None, info, finish, result
+        return pack(q, qd, work), None, {"start": start, "end": finish}, finish, result
 
 
-def start_momentum(field: Field, t: Scalar, start: AnyArray, params: Params) -> tuple[Any, ...]:
-    """q, q̇, q̈ and p at the start of a step."""
-    q, qd, _ = unpack(start[0])
-    _, qdd, _ = unpack(start[1])
+def start_momentum(
+    field: Field, t: Scalar, start: AnyArray, params: Params
+) -> tuple[Vector, Vector, Vector, Vector]:
+    """q, q̇, q̈ and p at the knot a step starts from."""
+    q, qd, qdd = start[:3, :-1]
     laws: Any = field.laws
     return q, qd, qdd, momentum_of(laws, q, qd, t, params)

@@ -15,8 +15,8 @@ from .._records import write_csv
 from .._results import Result
 from .._typing import AnyArray, Number, Params, Samples, Times
 from ..model import AbstractSystem
-from ..motion import Energy, acceleration_of, energy_of, unpack
-from ._hermite import HermiteInterpolation, scale_to_step
+from ..motion import Energy, Field, energy_of, unpack
+from ._path import MotionPath, knot
 from ._report import Report, assess
 from ._run import End, Settings
 
@@ -53,23 +53,13 @@ def _energies(laws: Any, ts: Times, qs: Samples, qds: Samples, params: Params) -
 
 
 @eqx.filter_jit
-def _between_samples(
-    laws: Any, ts: Times, qs: Samples, qds: Samples, params: Params, t: AnyArray
-) -> tuple[AnyArray, AnyArray]:
-    """The quintic in q through the two samples around each time, and its slope."""
+def _between_samples(laws: Any, ts: Times, ys: AnyArray, params: Params, t: AnyArray) -> AnyArray:
+    """y on the path between the two samples around each time, shape (len(t), 2n + 1)."""
 
-    def at(t: AnyArray) -> tuple[AnyArray, AnyArray]:
+    def at(t: AnyArray) -> AnyArray:
         left = jnp.clip(jnp.searchsorted(ts, t, side="right") - 1, 0, ts.shape[0] - 2)
-        step = ts[left + 1] - ts[left]
-
-        def taylor(i: AnyArray) -> AnyArray:
-            qdd = acceleration_of(laws, qs[i], qds[i], ts[i], params)
-            return scale_to_step(jnp.stack([qs[i], qds[i], qdd]), step)
-
-        path = HermiteInterpolation(
-            t0=ts[left], t1=ts[left + 1], start=taylor(left), end=taylor(left + 1)
-        )
-        return jax.jvp(path.evaluate, (t,), (jnp.ones_like(t),))
+        start, end = (knot(Field(laws), ts[i], ys[i], params) for i in (left, left + 1))
+        return MotionPath(t0=ts[left], t1=ts[left + 1], start=start, end=end).evaluate(t)
 
     return jax.vmap(at)(t)
 
@@ -133,9 +123,9 @@ class Trajectory(eqx.Module):
     def __call__(self, t: Number) -> tuple[AnyArray, AnyArray]:
         """(q, q̇) at a time, or at an array of times, within the run.
 
-        With `simulate(dense=True)` this is the solver's own interpolation and as accurate as the
-        run; otherwise the quintic through coordinates, rates and accelerations of the two samples
-        around each time, whose error falls with the sixth power of their distance.
+        With `simulate(dense=True)` this is the solver's own interpolation; otherwise a polynomial
+        of degree 7 through coordinates, rates, accelerations and their rates at the two samples
+        around each time, whose error falls with the seventh power of their distance.
 
         Raises:
             ValueError: a time outside the run.
@@ -149,11 +139,11 @@ class Trajectory(eqx.Module):
                 raise ValueError("the run has a single sample, so there is nothing in between")
         flat = jnp.atleast_1d(times)
         if self.interpolation is not None:
-            q, qd, _ = unpack(jax.vmap(self.interpolation.evaluate)(flat))
+            ys = jax.vmap(self.interpolation.evaluate)(flat)
         else:
-            q, qd = _between_samples(
-                self.system.laws, self.ts, self.qs, self.qds, self.params, flat
-            )
+            samples = jnp.concatenate([self.qs, self.qds, self.work[:, None]], axis=1)
+            ys = _between_samples(self.system.laws, self.ts, samples, self.params, flat)
+        q, qd, _ = unpack(ys)
         shape = (*times.shape, self.qs.shape[1])
         return q.reshape(shape), qd.reshape(shape)
 

@@ -25,7 +25,7 @@ import numpy as np
 from .._typing import AnyArray, Params, Scalar, Truth, Vector
 from ..motion import Field, force_of, newton
 from ._gauss_legendre import gauss_work
-from ._hermite import HermiteInterpolation
+from ._path import MotionPath
 from ._symplectic import AbstractSymplectic, start_momentum
 
 _R5 = np.sqrt(5.0)
@@ -97,6 +97,6 @@ class Variational(AbstractSymplectic):
         return q + step * later[-q.size :], impulses(later)[-1], qd + step * qdd, solved
 
     def work(
-        self, field: Field, t: Scalar, step: Scalar, path: HermiteInterpolation, params: Params
+        self, field: Field, t: Scalar, step: Scalar, path: MotionPath, params: Params
     ) -> Scalar:
         return gauss_work(self.accuracy, field, t, step, path, params)

@@ -13,10 +13,12 @@ from .._checks import as_array
 from .._typing import AnyArray, Scalar, Vector
 from ..model import System
 
+Pair = Float[jax.Array | np.ndarray, " 2"]
+
 
 class Params(eqx.Module):
-    masses: Float[AnyArray, " 2"] = eqx.field(converter=as_array)  # [kg]
-    lengths: Float[AnyArray, " 2"] = eqx.field(converter=as_array)  # [m]
+    masses: Pair = eqx.field(converter=as_array)  # [kg]
+    lengths: Pair = eqx.field(converter=as_array)  # [m]
     gravity: Scalar = eqx.field(converter=as_array)  # [m/s^2]
 
 

@@ -5,30 +5,25 @@ link j to link j − 1 (hinge 1 to the ceiling, θ₀ = 0). A torsion spring, fr
 hinge j act + on link j and − on link j − 1.
 """
 
-from collections.abc import Sequence
-
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Float
 
 from .._checks import as_array
-from .._typing import AnyArray, Scalar, Vector
+from .._typing import AnyArray, Number, Numbers, Scalar, Vector
 from ..model import System
-
-PerLink = Float[AnyArray, " n"]
 
 
 class Params(eqx.Module):
-    masses: PerLink = eqx.field(converter=as_array)  # [kg]
-    inertias: PerLink = eqx.field(converter=as_array)  # about each mass centre [kg m^2]
-    lengths: PerLink = eqx.field(converter=as_array)  # [m]
-    centres: PerLink = eqx.field(converter=as_array)  # upper hinge to mass centre [m]
+    masses: Vector = eqx.field(converter=as_array)  # [kg]
+    inertias: Vector = eqx.field(converter=as_array)  # about each mass centre [kg m^2]
+    lengths: Vector = eqx.field(converter=as_array)  # [m]
+    centres: Vector = eqx.field(converter=as_array)  # upper hinge to mass centre [m]
     gravity: Scalar = eqx.field(converter=as_array)  # [m/s^2]
-    stiffnesses: PerLink = eqx.field(converter=as_array)  # torsion springs k_j [N m/rad]
-    frictions: PerLink = eqx.field(converter=as_array)  # viscous c_j [N m s/rad]
-    torques: PerLink = eqx.field(converter=as_array)  # T_j [N m]
+    stiffnesses: Vector = eqx.field(converter=as_array)  # torsion springs k_j [N m/rad]
+    frictions: Vector = eqx.field(converter=as_array)  # viscous c_j [N m s/rad]
+    torques: Vector = eqx.field(converter=as_array)  # T_j [N m]
 
 
 def _relative(angles: Vector) -> Vector:
@@ -74,14 +69,14 @@ def dissipation(q: Vector, qd: Vector, t: Scalar, params: Params) -> Scalar:
 def n_link(
     n: int = 3,
     *,
-    masses: float | Sequence[float] | AnyArray = 1.0,
-    lengths: float | Sequence[float] | AnyArray = 1.0,
-    centres: float | Sequence[float] | AnyArray | None = None,
-    inertias: float | Sequence[float] | AnyArray | None = None,
-    gravity: float = 9.81,
-    stiffnesses: float | Sequence[float] | AnyArray = 0.0,
-    frictions: float | Sequence[float] | AnyArray = 0.0,
-    torques: float | Sequence[float] | AnyArray = 0.0,
+    masses: Numbers = 1.0,
+    lengths: Numbers = 1.0,
+    centres: Numbers | None = None,
+    inertias: Numbers | None = None,
+    gravity: Number = 9.81,
+    stiffnesses: Numbers = 0.0,
+    frictions: Numbers = 0.0,
+    torques: Numbers = 0.0,
 ) -> System:
     """A chain of `n` links; a single number stands for all links.
 
@@ -91,7 +86,7 @@ def n_link(
     if not isinstance(n, int) or n < 1:
         raise ValueError(f"`n` must be a whole number of links, at least 1, but is {n!r}")
 
-    def per_link(value: float | Sequence[float] | AnyArray, label: str) -> AnyArray:
+    def per_link(value: Numbers, label: str) -> AnyArray:
         array = as_array(value)
         if array.shape not in ((), (n,)):
             raise ValueError(f"`{label}` must be one number or {n}, but has shape {array.shape}")

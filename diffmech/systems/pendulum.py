@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from .._checks import as_array
-from .._typing import AnyArray, Scalar, Vector
+from .._typing import AnyArray, Number, Scalar, Vector
 from ..model import System
 
 
@@ -33,7 +33,7 @@ def lagrangian(q: Vector, qd: Vector, t: Scalar, params: Params) -> Scalar:
     return kinetic - params.mass * params.gravity * points[1, 1]
 
 
-def pendulum(mass: float = 1.0, length: float = 1.0, gravity: float = 9.81) -> System:
+def pendulum(mass: Number = 1.0, length: Number = 1.0, gravity: Number = 9.81) -> System:
     """The simple pendulum, θ̈ + (g/l) sin θ = 0. Starts: 45° (default) and horizontal, at rest."""
     return System(
         lagrangian,

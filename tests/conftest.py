@@ -1,0 +1,50 @@
+"""Shared by all tests: the catalogue's machines, and random states with fixed seeds."""
+
+import warnings
+from typing import Any
+
+import jax
+import numpy as np
+import pytest
+
+import diffmech as dm
+from diffmech.systems import CATALOGUE
+
+
+def machine(name: str) -> dm.System:
+    """A machine of the catalogue with its default arguments."""
+    return getattr(dm.systems, name)()
+
+
+def jittered_params(system: dm.AbstractSystem, seed: int) -> Any:
+    """The machine's parameters, each changed by up to 20 %, and zeros made positive.
+
+    Zeros are features that are switched off (springs, torques); the laws must hold with them on.
+    """
+    rng = np.random.default_rng(seed)
+
+    def change(leaf: Any) -> Any:
+        leaf = np.asarray(leaf)
+        factor = 1 + 0.2 * rng.uniform(-1, 1, leaf.shape)
+        return np.where(leaf == 0, rng.uniform(0.1, 0.5, leaf.shape), leaf * factor)
+
+    return jax.tree.map(change, system.params)
+
+
+def random_states(n: int, count: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """`count` random q, qd and qdd, each of shape (count, n)."""
+    rng = np.random.default_rng(seed)
+    return tuple(rng.normal(scale=2.0, size=(3, count, n)))  # pyright: ignore[reportReturnType]
+
+
+@pytest.fixture(params=list(CATALOGUE))
+def any_machine(request: pytest.FixtureRequest) -> dm.System:
+    """Each machine of the catalogue in turn."""
+    return machine(request.param)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _float64_everywhere() -> None:
+    """The suite is about float64; tests of float32 run in processes of their own."""
+    assert jax.config.jax_enable_x64  # pyright: ignore[reportAttributeAccessIssue]
+    warnings.simplefilter("error")
