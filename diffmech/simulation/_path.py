@@ -81,14 +81,21 @@ class MotionPath(diffrax.AbstractLocalInterpolation):
         del left
         step = self.t1 - self.t0
         scale = step ** jnp.arange(_COUNT) / np.array([1.0, 1.0, 2.0, 6.0])
-        ends = jnp.concatenate([scale[:, None] * self.start, scale[:, None] * self.end])
+        origin = self.start[0]  # taken out, so that large angles do not cost digits of the rates
+        ends = jnp.concatenate(
+            [
+                scale[:, None] * self.start.at[0].set(0.0),
+                scale[:, None] * self.end.at[0].add(-origin),
+            ]
+        )
         coefficients = _basis() @ ends
         theta = (t0 - self.t0) / step
         value = slope = jnp.zeros_like(ends[0])
         for coefficient in coefficients[::-1]:  # Horner's scheme, with the derivative
             slope = slope * theta + value
             value = value * theta + coefficient
-        return pack(value[:-1], slope[:-1] / step, value[-1])
+        place = origin + value
+        return pack(place[:-1], slope[:-1] / step, place[-1])
 
 
 def field_of(terms: Any) -> tuple[Field, Any]:

@@ -18,8 +18,9 @@ from .._typing import AnyArray, Params, Scalar
 from ..model import AbstractSystem
 from ..motion import Field, unpack
 from ._events import Event
+from ._landing import LandOnSamples
 from ._march import March, Problem, advance, begin
-from ._methods import is_adaptive, with_tolerances
+from ._methods import with_tolerances
 from ._one_way import forward_only, reverse_only
 
 _FIRST_STEP = 1e-5  # of the duration
@@ -70,7 +71,9 @@ class Run(NamedTuple):
     end: End
 
 
-def _problem(system: AbstractSystem, params: Params, settings: Settings) -> Problem:
+def _problem(
+    system: AbstractSystem, params: Params, settings: Settings, ts: AnyArray
+) -> Problem:
     solver = with_tolerances(settings.solver, settings.rtol, settings.atol, fixed=settings.fixed)
     if getattr(solver, "scan_kind", "none") is None:
         # Diffrax would leave room for reverse mode in the loop over stages; nobody needs it here.
@@ -78,7 +81,7 @@ def _problem(system: AbstractSystem, params: Params, settings: Settings) -> Prob
     return Problem(
         term=diffrax.ODETerm(Field(system.laws)),
         solver=solver,
-        controller=_controller(settings),
+        controller=_controller(settings, ts),
         params=params,
         events=settings.events,
         dense=settings.dense,
@@ -89,11 +92,11 @@ def _is_none(leaf: Any) -> bool:
     return leaf is None
 
 
-def _controller(settings: Settings) -> diffrax.AbstractStepSizeController:
+def _controller(settings: Settings, ts: AnyArray) -> diffrax.AbstractStepSizeController:
     if settings.fixed:
         return diffrax.ConstantStepSize()
-    assert is_adaptive(settings.solver)
-    return diffrax.PIDController(rtol=settings.rtol, atol=settings.atol)
+    adaptive = diffrax.PIDController(rtol=settings.rtol, atol=settings.atol)
+    return LandOnSamples.over(adaptive, ts)
 
 
 def first_step(settings: Settings, duration: Any) -> Any:
@@ -124,7 +127,7 @@ def run_in_stretches(
 
     Ctrl-C ends the run with the status `interrupted` and keeps what was computed.
     """
-    problem = _problem(system, params, settings)
+    problem = _problem(system, params, settings, ts)
     # As arrays, not NumPy scalars: the latter would be taken for constants and recompiled for.
     t0, t1 = np.asarray(ts[0]), np.asarray(t1)
     start, total = float(t0), float(t1) - float(t0)
@@ -237,7 +240,7 @@ def run_traced(
         y0,
         params,
         saveat=diffrax.SaveAt(ts=ts, t1=bool(settings.events), dense=settings.dense),
-        stepsize_controller=_controller(settings),
+        stepsize_controller=_controller(settings, ts),
         adjoint=diffrax.ForwardMode() if forward else diffrax.RecursiveCheckpointAdjoint(),
         event=event,
         max_steps=settings.max_steps,

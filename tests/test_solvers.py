@@ -1,0 +1,171 @@
+"""diffmech's own solvers: order, symplecticity, energy over long times, interpolation."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import diffmech as dm
+
+from .tolerances import ORDER
+
+METHODS = {
+    "ImplicitMidpoint": 2,
+    "GaussLegendre4": 4,
+    "GaussLegendre6": 6,
+    "Variational": 2,
+    "Variational4": 4,
+    "Variational6": 6,
+}
+# Step ranges in which the error falls with its order: small enough to be asymptotic, large enough
+# that round-off (1e-14) does not show.
+STEPS = {2: (0.02, 0.01, 0.005), 4: (0.08, 0.04, 0.02), 6: (0.1, 0.05, 0.025)}
+
+
+def forced_system() -> dm.System:
+    """Non-separable, time-dependent, with friction and a force: nothing is left out."""
+
+    def lagrangian(q: Any, qd: Any, t: Any, params: Any) -> Any:
+        a, b = q
+        kinetic = 0.5 * (2 * qd[0] ** 2 + qd[1] ** 2) + jnp.cos(a - b) * qd[0] * qd[1]
+        return kinetic + 2 * jnp.cos(a) + jnp.cos(b) + 0.2 * a * jnp.sin(2 * t)
+
+    def forces(q: Any, qd: Any, t: Any, params: Any) -> Any:
+        return 0.1 * jnp.stack([jnp.cos(t), q[0]])
+
+    def dissipation(q: Any, qd: Any, t: Any, params: Any) -> Any:
+        return 0.05 * qd @ qd
+
+    return dm.System(lagrangian, ("a", "b"), forces=forces, dissipation=dissipation)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_order_of_convergence(method: str) -> None:
+    system, start, duration = forced_system(), ([0.8, -0.3], [0.0, 0.4]), 4.0
+    exact = dm.simulate(system, *start, duration=duration, rtol=5e-14, samples=2)
+    truth = np.concatenate([exact.end.q, exact.end.qd, [exact.end.work]])
+    errors = []
+    for step in STEPS[METHODS[method]]:
+        run = dm.simulate(system, *start, duration=duration, method=method, dt=step, samples=2)
+        end = np.concatenate([run.end.q, run.end.qd, [run.end.work]])
+        errors.append(np.abs(end - truth))
+    errors = np.array(errors)
+    state = np.max(errors[:, :4], axis=1)
+    orders = np.log2(state[:-1] / state[1:])
+    np.testing.assert_allclose(orders, METHODS[method], atol=ORDER)
+    # The work is a quadrature along the path: at least of the method's order.
+    assert np.log2(errors[0, 4] / errors[-1, 4]) / 2 > METHODS[method] - ORDER
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_step_is_symplectic_in_q_and_p(method: str) -> None:
+    system = dm.systems.double_pendulum()
+    step = 0.1  # coarse on purpose: symplectic at any step, unlike an accurate method
+
+    def advance(z: Any) -> Any:
+        q, p = z[:2], z[2:]
+        qd = dm.velocity(system, q, p)
+        run = dm.simulate(
+            system, q, qd, duration=step, dt=step, samples=2, method=method, gradient="forward"
+        )
+        return jnp.concatenate([run.end.q, dm.momentum(system, run.end.q, run.end.qd)])
+
+    jacobian = np.asarray(jax.jacfwd(advance)(jnp.array([1.2, -0.7, 0.9, 0.4])))
+    form = np.block([[np.zeros((2, 2)), np.eye(2)], [-np.eye(2), np.zeros((2, 2))]])
+    np.testing.assert_allclose(jacobian.T @ form @ jacobian, form, atol=1e-11)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_energy_has_no_trend_over_three_hundred_periods(method: str) -> None:
+    system = dm.systems.pendulum()
+    period = 2.36784194757623745  # from the horizontal
+    step = period / {2: 60, 4: 30, 6: 15}[METHODS[method]]
+    run = dm.simulate(
+        system, [np.pi / 2], duration=300 * period, dt=step, method=method, samples=3001
+    )
+    error = np.asarray(run.energies.total) / 9.81
+    first, last = error[:600], error[-600:]
+    amplitude = np.max(np.abs(first))
+    assert np.max(np.abs(last)) < 1.2 * amplitude + 1e-12
+    # A straight line through all of it rises by less than a twentieth of the oscillation.
+    slope = np.polyfit(np.linspace(0, 1, len(error)), error, 1)[0]
+    assert abs(slope) < 0.05 * amplitude + 1e-12
+    # Dopri5 with the same steps is not symplectic, and shows it.
+    if method == "GaussLegendre4":
+        drift = dm.simulate(
+            system, [np.pi / 2], duration=300 * period, dt=step, method="Dopri5", samples=3001
+        )
+        assert abs(float(drift.energies.total[-1])) / 9.81 > 2 * amplitude
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_momentum_of_an_ignorable_coordinate_is_kept_to_round_off(method: str) -> None:
+    def lagrangian(q: Any, qd: Any, t: Any, params: Any) -> Any:
+        return 0.5 * (qd[0] ** 2 + (q[0] * qd[1]) ** 2) + 1 / q[0]
+
+    system = dm.System(lagrangian, {"r": "m", "phi": "rad"})
+    run = dm.simulate(system, [1.0, 0.0], [0.0, 1.2], duration=20.0, dt=0.05, method=method)
+    momenta = np.asarray(run.qs)[:, 0] ** 2 * np.asarray(run.qds)[:, 1]
+    at_steps = momenta[::5]  # 1001 samples, 400 steps: every 5th sample is a step
+    # Each step rounds p a few times, and a Newton residual of 1e-15 enters: 1e-14 a step.
+    assert np.max(np.abs(at_steps - 1.2)) < 1e-14 * 400
+
+
+@pytest.mark.parametrize("method", ["ImplicitMidpoint", "GaussLegendre6", "Variational4"])
+def test_samples_between_steps_are_as_good_as_the_steps(method: str) -> None:
+    system = dm.systems.double_pendulum()
+    start = system.starts["default"]
+    run = dm.simulate(system, *start, duration=2.0, dt=0.1, method=method, samples=201)
+    exact = dm.simulate(system, *start, duration=2.0, rtol=1e-13, samples=201)
+    error = np.max(np.abs(run.qs - exact.qs), axis=1)
+    assert np.max(error) < 1.5 * np.max(error[::10])
+
+
+def test_non_quadratic_lagrangians_run_symplectically() -> None:
+    def lagrangian(q: Any, qd: Any, t: Any, params: Any) -> Any:
+        return -jnp.sqrt(1 - qd @ qd) - 0.5 * q @ q
+
+    system = dm.System(lagrangian, ("x", "y"))
+    exact = dm.simulate(system, [1.0, 0.0], [0.0, 0.6], duration=5.0, rtol=1e-12)
+    run = dm.simulate(
+        system, [1.0, 0.0], [0.0, 0.6], duration=5.0, dt=0.05, method="GaussLegendre6"
+    )
+    np.testing.assert_allclose(run.end.q, exact.end.q, atol=1e-8)
+
+
+def test_stiff_equations_run_with_an_implicit_method() -> None:
+    # A pendulum on a spring of 1e8 N/m with its own damping: two very different times.
+    def lagrangian(q: Any, qd: Any, t: Any, params: Any) -> Any:
+        r, theta = q
+        return (
+            0.5 * (qd[0] ** 2 + (r * qd[1]) ** 2) + 9.81 * r * jnp.cos(theta) - 5e7 * (r - 1) ** 2
+        )
+
+    def dissipation(q: Any, qd: Any, t: Any, params: Any) -> Any:
+        return 5e4 * qd[0] ** 2
+
+    system = dm.System(lagrangian, {"r": "m", "theta": "rad"}, dissipation=dissipation)
+    run = dm.simulate(system, [1.0, 0.5], duration=2.0, method="Kvaerno5", rtol=1e-8)
+    rigid = dm.simulate(dm.systems.pendulum(), [0.5], duration=2.0)
+    np.testing.assert_allclose(run.end.q[1], rigid.end.q[0], atol=1e-5)
+    assert int(run.stats["accepted"]) < 3000  # an explicit method needs over 50 000
+
+
+def test_methods_are_found_by_any_case_and_refused_by_name() -> None:
+    system = dm.systems.pendulum()
+    run = dm.simulate(system, [0.3], duration=1.0, method="tsit5", samples=2)
+    assert run.settings.method == "Tsit5"
+    assert {"Dopri8", "Kvaerno5", "GaussLegendre4", "Variational"} <= set(dm.methods())
+    with pytest.raises(ValueError, match="Did you mean 'Dopri8'"):
+        dm.simulate(system, [0.3], duration=1.0, method="Dopri9")
+    with pytest.raises(ValueError, match="'SemiImplicitEuler' splits the equations"):
+        dm.simulate(system, [0.3], duration=1.0, method="SemiImplicitEuler")
+    with pytest.raises(ValueError, match="`dt` must be given: the method 'GaussLegendre4'"):
+        dm.simulate(system, [0.3], duration=1.0, method="GaussLegendre4")
+    explicit = dm.Explicit(lambda q, qd, t, p: -q, ("x",))
+    with pytest.raises(ValueError, match="needs a Lagrangian"):
+        dm.simulate(explicit, [0.3], duration=1.0, method="Variational", dt=0.1)
+    with pytest.raises(ValueError, match="`order` must be one of 2, 4, 6"):
+        dm.Variational(order=3)
