@@ -37,8 +37,13 @@ def choose(condition: Any, this: Result, other: Result) -> Result:
 
 
 def message(result: Result) -> str:
-    """The sentence behind a result that is not traced."""
-    return RESULTS[result] or "it ran to the end"
+    """The sentence behind a result that is not traced, without its full stop."""
+    if same(result, RESULTS.max_steps_reached):
+        return (
+            "the bound on the number of steps was reached: raise `max_steps`, loosen the "
+            "tolerance, or, if the equations are stiff, try `method='Kvaerno5'`"
+        )
+    return (RESULTS[result] or "it ran to the end").rstrip(".")
 
 
 _NAMES = (

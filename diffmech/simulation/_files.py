@@ -130,6 +130,7 @@ def _rebuild(
         rtol=np.asarray(how["rtol"]),
         atol=np.asarray(how["atol"]),
         dt=None if how["dt"] is None else np.asarray(how["dt"]),
+        longest=np.asarray(np.inf),
         events=(),
         event_names=tuple(str(name) for name in how["events"]),
         max_steps=int(how["max_steps"]),

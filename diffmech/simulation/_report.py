@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from ._trajectory import Trajectory
 
 _TIGHTER = 1e-3  # the second run's tolerance, relative to the first one's
-_LOOSER = 10.0  # ... where a tighter one would only measure rounding
 _FLOOR_IN_EPS = 150.0  # tolerances below this many eps (3e-14) are beyond the arithmetic
 _BELIEVABLE = 1e-2  # of a coordinate's range (at most of 1 rad for angles): two digits
 _ENERGY_ALARM = 1e-3  # imbalance that makes a run unbelievable whatever else holds
@@ -110,24 +109,34 @@ def _mechanics(trajectory: "Trajectory") -> tuple[float, dict[str, float], float
     return imbalance, kept, float(np.max(conditions))
 
 
-def _second_settings(settings: Settings) -> tuple[Settings, float, str]:
-    """Settings of the comparison run, the factor from difference to error, and its description."""
+def _second_settings(trajectory: "Trajectory") -> tuple[Settings, float, str]:
+    """Settings of the comparison run, the factor from difference to error, and its description.
+
+    A tighter tolerance alone is not enough: where the samples, not the errors, bound the steps,
+    both runs would be the same to the last bit. So its steps are at most half as long, too.
+    """
+    settings = trajectory.settings
     plain = dataclasses.replace(settings, events=(), event_names=(), dense=False)
     if settings.dt is not None:
         order = settings.solver.order(None) or 1  # pyright: ignore[reportArgumentType]
-        halved = dataclasses.replace(plain, dt=settings.dt / 2)
+        halved = dataclasses.replace(plain, dt=in_force(np.asarray(settings.dt) / 2))
         return halved, 1.0 / (1.0 - 0.5**order), "half the step"
-    floor = _FLOOR_IN_EPS * float(np.finfo(float_dtype()).eps)
-    factor = _TIGHTER if float(settings.rtol) * 0.1 > floor else _LOOSER
-    rtol = np.maximum(np.asarray(settings.rtol) * factor, floor)
-    scaled = np.asarray(settings.atol) * (rtol / np.asarray(settings.rtol))
-    other = dataclasses.replace(plain, rtol=in_force(rtol), atol=in_force(scaled))
-    return other, 1.0, f"rtol {float(rtol):.0e}"
+    rtol = float(settings.rtol)
+    finer = max(rtol * _TIGHTER, _FLOOR_IN_EPS * float(np.finfo(float_dtype()).eps))
+    finer = min(finer, rtol)
+    span = float(trajectory.ts[-1]) - float(trajectory.ts[0])
+    other = dataclasses.replace(
+        plain,
+        rtol=in_force(np.asarray(finer)),
+        atol=in_force(np.asarray(float(settings.atol) * finer / rtol)),
+        longest=in_force(np.asarray(0.5 * span / max(int(trajectory.stats["accepted"]), 1))),
+    )
+    return other, 1.0, f"a run at rtol {finer:.0e}"
 
 
 def _errors(trajectory: "Trajectory") -> tuple[np.ndarray, np.ndarray, str]:
     """Estimated errors of q and q̇ at the samples, and the name of the second run."""
-    settings, factor, text = _second_settings(trajectory.settings)
+    settings, factor, text = _second_settings(trajectory)
     start = np.concatenate([trajectory.qs[0], trajectory.qds[0], np.zeros(1)])
     second = run_in_stretches(
         trajectory.system,
@@ -173,7 +182,7 @@ def _answer(system: AbstractSystem, ts: Any, qs: np.ndarray, error: np.ndarray) 
         digits = _digits(error[-1, i], size[i])
         parts.append(
             f"{name} = {qs[-1, i]:.{max(digits, 1)}g} ± {error[-1, i]:.0e} {unit}".rstrip()
-            + f" ({digits} digits)"
+            + f" ({digits} digit{'s' * (digits != 1)})"
         )
     text = f"at t = {float(ts[-1]):g} s: " + ", ".join(parts)
     return text if qs.shape[1] <= 2 else text + f", the worst of {qs.shape[1]} coordinates"
@@ -199,7 +208,7 @@ def _verdict(
         )
     size = np.max(np.abs(np.asarray(trajectory.qs)), axis=0)
     worst = min(_digits(e, s) for e, s in zip(error[-1], size, strict=True))
-    return prefix + f"Believable to the end, there to about {worst} digits."
+    return prefix + f"Believable to the end, there to about {worst} digit{'s' * (worst != 1)}."
 
 
 def assess(trajectory: "Trajectory") -> Report:

@@ -37,6 +37,7 @@ class Settings(eqx.Module):
     rtol: AnyArray
     atol: AnyArray
     dt: AnyArray | None  # None: adaptive
+    longest: AnyArray  # bound on adaptive steps [s]; infinite unless a second run must be finer
     events: tuple[Event, ...]
     event_names: tuple[str, ...] = eqx.field(static=True)
     max_steps: int = eqx.field(static=True)
@@ -95,7 +96,9 @@ def _is_none(leaf: Any) -> bool:
 def _controller(settings: Settings, ts: AnyArray) -> diffrax.AbstractStepSizeController:
     if settings.fixed:
         return diffrax.ConstantStepSize()
-    adaptive = diffrax.PIDController(rtol=settings.rtol, atol=settings.atol)
+    adaptive = diffrax.PIDController(
+        rtol=settings.rtol, atol=settings.atol, dtmax=settings.longest
+    )
     return LandOnSamples.over(adaptive, ts)
 
 

@@ -207,6 +207,7 @@ def _settings(
         rtol=in_force(rtol),
         atol=in_force(atol),
         dt=dt,
+        longest=in_force(np.asarray(np.inf)),
         events=made,
         event_names=names,
         max_steps=max_steps or (DENSE_TRACED_MAX_STEPS if traced_dense else DEFAULT_MAX_STEPS),

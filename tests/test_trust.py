@@ -1,0 +1,136 @@
+"""The trust report: it must know what it knows, and not claim more."""
+
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import diffmech as dm
+
+from .conftest import machine
+
+# Ten starts of the babyboot, regular and chaotic: (qA, qB) in degrees.
+STARTS = [
+    (20, 1),
+    (45, 1),
+    (60, 5),
+    (85, 1),
+    (90, 1),
+    (90, 0.5),
+    (100, 3),
+    (120, 2),
+    (140, 1),
+    (170, 1),
+]
+
+
+@pytest.fixture(scope="module")
+def boot() -> dm.System:
+    return machine("babyboot")
+
+
+@pytest.mark.parametrize("start", STARTS, ids=lambda s: f"{s[0]}-{s[1]}deg")
+def test_the_estimated_error_is_the_real_one_within_a_factor_of_ten(
+    boot: dm.System, start: tuple[float, float]
+) -> None:
+    q0 = np.deg2rad(start)
+    loose = dm.simulate(boot, q0, duration=10.0, rtol=1e-6)
+    exact = dm.simulate(boot, q0, duration=10.0, rtol=5e-14)
+    real = float(np.max(np.abs(loose.end.q - exact.end.q)))
+    claimed = loose.report().final_error
+    assert claimed / 10 < real < claimed * 10
+
+
+def test_a_loose_chaotic_run_is_not_called_believable(boot: dm.System) -> None:
+    loose = dm.simulate(boot, *boot.starts["chaotic"], duration=10.0, rtol=1e-5, method="Tsit5")
+    report = loose.report()
+    assert report.believable_until < 10
+    assert report.verdict.startswith("Believable until t = ")
+    exact = dm.simulate(boot, *boot.starts["chaotic"], duration=10.0, rtol=1e-13)
+    error = np.max(np.abs(loose.qs - exact.qs), axis=1)
+    good = np.asarray(loose.ts) < report.believable_until
+    # Until then two digits are right, within the factor that an estimate may be off.
+    assert np.max(error[good]) < 0.02
+    assert np.max(error) > 0.01
+
+
+def test_the_published_run_says_how_many_digits_are_left(boot: dm.System) -> None:
+    run = dm.simulate(boot, *boot.starts["chaotic"], duration=10.0, rtol=1e-9)
+    report = run.report()
+    assert report.believable_until == 10
+    assert "digits" in report.verdict
+    truth = np.deg2rad([-61.312983340691, -929.47789677244])
+    real = np.max(np.abs(run.end.q - truth))
+    assert report.final_error / 10 < real < report.final_error * 10
+
+
+def test_fixed_steps_are_judged_by_half_the_step() -> None:
+    system = machine("double_pendulum")
+    run = dm.simulate(
+        system, *system.starts["default"], duration=5.0, dt=0.02, method="GaussLegendre4"
+    )
+    exact = dm.simulate(system, *system.starts["default"], duration=5.0, rtol=1e-13)
+    real = float(np.max(np.abs(run.end.q - exact.end.q)))
+    assert run.report().final_error / 3 < real < 3 * run.report().final_error
+    assert "half the step" in run.report().reference
+
+
+def test_a_wrong_energy_balance_is_said_first() -> None:
+    system = machine("pendulum")
+    run = dm.simulate(system, [3.0], duration=20.0, dt=0.05, method="Heun")
+    assert run.report().imbalance > 1e-3
+    assert run.report().verdict.startswith("Not believable")
+
+
+def test_energy_work_and_momentum_stand_in_the_print() -> None:
+    def lagrangian(q: Any, qd: Any, t: Any, params: Any) -> Any:
+        return 0.5 * qd @ qd - jnp.cos(q[0])
+
+    def dissipation(q: Any, qd: Any, t: Any, params: Any) -> Any:
+        return 0.1 * qd[0] ** 2
+
+    system = dm.System(lagrangian, {"a": "rad", "b": "m"}, dissipation=dissipation)
+    run = dm.simulate(system, [1.0, 0.0], [0.0, 2.0], duration=3.0)
+    lines = str(run).splitlines()
+    assert 6 <= len(lines) <= 8
+    assert [line.split()[0] for line in lines] == [
+        "run",
+        "ended",
+        "steps",
+        "energy",
+        "momentum",
+        "answer",
+        "verdict",
+    ]
+    assert run.report().momenta == {"b": 0.0}
+    loss = -float(run.work[-1])
+    np.testing.assert_allclose(loss, float(run.energies.total[0] - run.energies.total[-1]))
+    assert f"work done {-loss:.3g} J" in str(run)
+
+
+def test_near_singular_coordinates_are_mentioned() -> None:
+    # Two coordinates that mean nearly the same: M is singular but for 1e-8.
+    def lagrangian(q: Any, qd: Any, t: Any, params: Any) -> Any:
+        together, apart = (qd[0] + qd[1]) ** 2, 1e-8 * qd[1] ** 2
+        return 0.5 * (together + apart) - 0.5 * ((q[0] + q[1]) ** 2 + 1e-8 * q[1] ** 2)
+
+    system = dm.System(lagrangian, ("a", "b"))
+    run = dm.simulate(system, [1.0, 0.1], duration=1.0, rtol=1e-6)
+    assert 1e7 < run.report().condition < 1e9
+    assert "came close to singular" in str(run)
+
+
+def test_printing_makes_the_second_run_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    system = machine("pendulum")
+    run = dm.simulate(system, [1.0], duration=1.0)
+    from diffmech.simulation import _report
+
+    calls = []
+    original = _report.run_in_stretches
+    monkeypatch.setattr(
+        _report, "run_in_stretches", lambda *a, **k: (calls.append(1), original(*a, **k))[1]
+    )
+    first, second = str(run), str(run)
+    assert first == second
+    assert len(calls) == 1
