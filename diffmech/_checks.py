@@ -28,9 +28,13 @@ def float_dtype() -> np.dtype:
     return np.dtype(np.float64 if jax.config.jax_enable_x64 else np.float32)  # pyright: ignore[reportAttributeAccessIssue]
 
 
+_warned: list[bool] = []
+
+
 def warn_if_single_precision() -> None:
-    """Once per process, unless the user filters warnings otherwise."""
-    if float_dtype() == np.float32:
+    """Once per process."""
+    if float_dtype() == np.float32 and not _warned:
+        _warned.append(True)
         warnings.warn(WRONG_PRECISION, stacklevel=3)
 
 
@@ -48,20 +52,21 @@ def as_array(value: Any) -> AnyArray:
 
     NumPy is the resting form on purpose: it does not start JAX's backend.
     """
-    if isinstance(value, jax.Array):
-        return value if jnp.issubdtype(value.dtype, jnp.inexact) else value.astype(float_dtype())
-    array = np.asarray(value)
-    if array.dtype == object:
-        # A list that mixes numbers and JAX scalars, for instance under a transformation.
-        return jnp.asarray(value, dtype=float_dtype())
-    if not (np.issubdtype(array.dtype, np.number) or array.dtype == np.bool_):
-        raise ValueError(f"expected numbers, but got {value!r}")
-    if np.iscomplexobj(array):
-        raise ValueError(f"expected real numbers, but got {value!r}")
+    if isinstance(value, list | tuple) and any(
+        isinstance(leaf, jax.Array) for leaf in jax.tree.leaves(value)
+    ):
+        value = jnp.asarray(value)  # a list that mixes numbers and JAX scalars
+    array = value if isinstance(value, jax.Array) else np.asarray(value)
+    if jnp.issubdtype(array.dtype, jnp.complexfloating):
+        raise ValueError(f"{value!r} is not real")
+    if array.dtype.kind not in "fiub":
+        raise ValueError(f"{value!r} is not numeric")
+    if isinstance(array, jax.Array):
+        return array if array.dtype.kind == "f" else array.astype(float_dtype())
     return array.astype(np.float64)
 
 
-def in_force(array: AnyArray) -> AnyArray:
+def in_force(array: AnyArray | float) -> AnyArray:
     """The same numbers in the precision in force, traced or not; nothing is compiled."""
     if isinstance(array, jax.Array):
         return array.astype(float_dtype())
@@ -85,7 +90,7 @@ def as_vector(value: Any, names: Sequence[str], label: str) -> AnyArray:
     try:
         array = as_array(value)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"{expected}, but is not a list of numbers: {error}") from error
+        raise ValueError(f"{expected}, but {error}") from error
     if array.shape != (len(names),):
         raise ValueError(f"{expected}, but has shape {array.shape}")
     require_finite(array, label, names)
@@ -98,7 +103,7 @@ def require_finite(array: AnyArray, label: str, names: Sequence[str] = ()) -> No
         return
     values = np.asarray(array)
     bad = np.argwhere(~np.isfinite(values))
-    if bad.size:
+    if len(bad):  # not `bad.size`, which is zero for a single number
         index = tuple(int(i) for i in bad[0])
         where = "".join(f"[{i}]" for i in index)
         who = f" ({names[index[0]]})" if names and index else ""
@@ -117,6 +122,14 @@ def as_scalar(value: Any, label: str, *, positive: bool = False) -> AnyArray:
     if positive and not is_traced(array) and float(array) <= 0:
         raise ValueError(f"`{label}` must be greater than zero, but is {float(array):g}")
     return array
+
+
+def as_count(value: Any, label: str, least: int) -> int:
+    """A whole number, at least `least`."""
+    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if not whole or value < least:
+        raise ValueError(f"`{label}` must be a whole number, at least {least}, but is {value!r}")
+    return int(value)
 
 
 def trial_trace(

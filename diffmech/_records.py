@@ -1,8 +1,9 @@
 """Result files: checksummed npz written atomically, and CSV.
 
 A file is an ordinary, uncompressed `.npz` (NumPy can open it) whose member `manifest.npy` holds
-JSON: kind, schema version, meta data, and the SHA-256 of every array's bytes. Equal contents give
-equal bytes. Reading executes nothing and never unpickles; anything unexpected is refused with the
+JSON: kind, schema version, meta data, and the SHA-256 of every array's bytes. The archive's comment
+is the SHA-256 of the whole file (with zeros in its own place). Equal contents give equal bytes.
+Reading executes nothing and never unpickles; anything unexpected is refused with the
 reason, before memory for it is taken.
 """
 
@@ -24,18 +25,19 @@ import numpy as np
 SCHEMA_VERSION = 1
 _MANIFEST = "manifest"
 _SAFE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.\[\],-]*")
-_MOST_MEMBERS = 1000
+_MOST_MEMBERS = 10_000
+_BLANK = b"0" * 64  # stands for the file's own checksum while that is computed
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # zip's zero: no wall clock in the bytes
 
 
 @contextlib.contextmanager
 def atomic_file(path: Path, *, overwrite: bool) -> Iterator[Path]:
     """Give a temporary sibling of `path` to write to; rename it to `path` once it is on disk."""
-    if path.exists() and not overwrite:
-        raise FileExistsError(f"`{path}` exists already; pass `overwrite=True` to replace it")
-    if not path.parent.is_dir():
-        raise FileNotFoundError(f"the directory `{path.parent}` does not exist; create it first")
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    require_writable(path, overwrite=overwrite)
+    try:
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    except OSError as error:
+        raise type(error)(f"cannot write in `{path.parent}`: {error.strerror}") from error
     os.close(handle)
     temporary = Path(name)
     try:
@@ -46,6 +48,17 @@ def atomic_file(path: Path, *, overwrite: bool) -> Iterator[Path]:
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def require_writable(path: str | Path, *, overwrite: bool) -> None:
+    """Refuse a path that must not be written to, before any work is done for it."""
+    path = Path(path)
+    if path.exists() and not path.is_file():
+        raise FileExistsError(f"`{path}` is not a file; choose another name")
+    if path.exists() and not overwrite:
+        raise FileExistsError(f"`{path}` exists already; pass `overwrite=True` to replace it")
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"the directory `{path.parent}` does not exist; create it first")
 
 
 def write_record(
@@ -67,13 +80,19 @@ def write_record(
     }
     text = json.dumps(manifest, sort_keys=True, allow_nan=False).encode()
     blobs = {_MANIFEST: _to_npy(np.frombuffer(text, dtype=np.uint8)), **blobs}
-    with (
-        atomic_file(path, overwrite=overwrite) as temporary,
-        zipfile.ZipFile(temporary, "w", zipfile.ZIP_STORED) as archive,
-    ):
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
         for name, blob in blobs.items():
             archive.writestr(zipfile.ZipInfo(f"{name}.npy", _EPOCH), blob)
+        archive.comment = _BLANK
+    data = buffer.getvalue()
+    with atomic_file(path, overwrite=overwrite) as temporary:
+        temporary.write_bytes(data.removesuffix(_BLANK) + _digest(data))
     return path
+
+
+def _digest(data: bytes) -> bytes:
+    return hashlib.sha256(data).hexdigest().encode()
 
 
 def read_record(path: str | Path, kind: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -85,7 +104,9 @@ def read_record(path: str | Path, kind: str) -> tuple[dict[str, Any], dict[str, 
         return _read(path, kind)
     except _RefusedError as error:
         raise ValueError(f"`{path}` was not loaded: {error}") from error
-    except (zipfile.BadZipFile, EOFError, OSError, NotImplementedError, RuntimeError) as error:
+    except PermissionError as error:
+        raise PermissionError(f"`{path}` may not be read: {error.strerror}") from error
+    except (zipfile.BadZipFile, EOFError, OSError, RuntimeError, ValueError) as error:
         raise ValueError(
             f"`{path}` was not loaded: it is damaged or not a diffmech file ({error})"
         ) from error
@@ -96,23 +117,25 @@ class _RefusedError(Exception):
 
 
 def _read(path: Path, kind: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    with zipfile.ZipFile(path) as archive:
+    data = path.read_bytes()
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
         members = archive.infolist()
         if len(members) > _MOST_MEMBERS:
             raise _RefusedError(f"it has {len(members)} members, more than {_MOST_MEMBERS}")
-        size = path.stat().st_size
         blobs: dict[str, bytes] = {}
         for member in members:
             name = member.filename.removesuffix(".npy")
             if name == member.filename or not _SAFE_NAME.fullmatch(name):
                 raise _RefusedError(f"it has a member with the odd name {member.filename!r}")
-            if member.compress_type != zipfile.ZIP_STORED or member.file_size > size:
+            if member.compress_type != zipfile.ZIP_STORED or member.file_size > len(data):
                 raise _RefusedError(f"member {name!r} is compressed; diffmech never writes such")
             if name in blobs:
                 raise _RefusedError(f"member {name!r} occurs twice")
             blobs[name] = archive.read(member)
     if _MANIFEST not in blobs:
         raise _RefusedError("it has no manifest, so it was not written by diffmech")
+    if data[-len(_BLANK) :] != _digest(data[: -len(_BLANK)] + _BLANK):
+        raise _RefusedError("its bytes do not match its checksum, so it is damaged")
     manifest = _parse_manifest(_from_npy(blobs.pop(_MANIFEST), _MANIFEST))
     if manifest["schema"] > SCHEMA_VERSION:
         raise _RefusedError(
@@ -155,14 +178,16 @@ def _from_npy(blob: bytes, name: str) -> np.ndarray:
         if version != (1, 0):
             raise _RefusedError(f"array {name!r} has npy version {version}")
         shape, fortran, dtype = np.lib.format.read_array_header_1_0(buffer)
-    except ValueError as error:
+    except _RefusedError:
+        raise
+    except Exception as error:  # NumPy parses the header as Python literals: many ways to fail
         raise _RefusedError(f"array {name!r} has a broken header ({error})") from error
     if dtype.hasobject:
         raise _RefusedError(f"array {name!r} is pickled; diffmech never unpickles")
     count = 1
     for extent in shape:  # Python integers: an absurd header cannot overflow
-        count *= extent
-    if fortran or count * dtype.itemsize != len(blob) - buffer.tell():
+        count *= max(int(extent), -1)
+    if fortran or min(shape, default=0) < 0 or count * dtype.itemsize != len(blob) - buffer.tell():
         raise _RefusedError(f"array {name!r} claims shape {shape}, which its bytes do not fill")
     return np.frombuffer(blob, dtype, offset=buffer.tell()).reshape(shape).copy()
 

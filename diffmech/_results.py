@@ -19,7 +19,7 @@ class RESULTS(diffrax.RESULTS):  # pyright: ignore[reportGeneralTypeIssues]
     )
     step_too_small = (
         "the step size shrank to round-off: the motion blows up in finite time, or a force jumps. "
-        "If the equations are stiff instead, try `method='Kvaerno5'`"
+        "If the equations are stiff instead, an implicit method such as 'Kvaerno5' may pass"
     )
     interrupted = "stopped by the user; what was computed up to there is kept"
 
@@ -34,6 +34,11 @@ else:
 def choose(condition: Any, this: Result, other: Result) -> Result:
     """`this` where the (possibly traced) condition holds, else `other`."""
     return RESULTS.where(condition, this, other)
+
+
+def failure_of(result: Result) -> Result:
+    """Diffrax's smallest step is our step that shrank to round-off."""
+    return choose(result == RESULTS.dt_min_reached, RESULTS.step_too_small, result)
 
 
 def message(result: Result) -> str:

@@ -159,7 +159,7 @@ def test_eight_links_with_everything_run_for_twenty_seconds() -> None:
 
 
 def test_wrong_numbers_of_links_are_refused() -> None:
-    with pytest.raises(ValueError, match="whole number of links"):
+    with pytest.raises(ValueError, match="`n` must be a whole number, at least 1, but is 0"):
         dm.systems.n_link(n=0)
     with pytest.raises(ValueError, match=r"`masses` must be one number or 3, but has shape \(2,\)"):
         dm.systems.n_link(n=3, masses=[1.0, 2.0])

@@ -34,7 +34,7 @@ def test_new_numbers_do_not_recompile() -> None:
     dm.simulate(system, [1.0], [0.0], duration=2.0)
     after_first = calls[0]
     dm.simulate(system, [2], [1], duration=3, rtol=1e-8)
-    dm.simulate(system, np.float32([0.3]), duration=np.float64(1.0), atol=1e-6, t0=5)
+    dm.simulate(system, np.array([0.3], np.float32), duration=np.float64(1.0), atol=1e-6, t0=5)
     dm.simulate(system, {"theta": 0.1}, duration=2.0, params={"l": 2, "g": np.float32(1.5)})
     dm.simulate(system, jnp.array([0.1]), ts=np.linspace(1, 4, 1001), params={"l": 2.0, "g": 1.0})
     dm.simulate(system, [0.1], duration=200.0, max_steps=10**5)
@@ -129,7 +129,7 @@ def test_dense_output_is_as_accurate_as_the_run() -> None:
         near_q, near_qd = plain(float(t))
         np.testing.assert_allclose(near_q, exact.end.q, atol=1e-8)
         np.testing.assert_allclose(near_qd, exact.end.qd, atol=1e-7)
-    with pytest.raises(ValueError, match="`t` must lie within the run, 0 to 5 s, but is 5.1"):
+    with pytest.raises(ValueError, match=r"`t` must lie within the run, 0 to 5 s, but is 5\.1"):
         plain(5.1)
 
 
@@ -168,6 +168,60 @@ def test_events_have_a_direction_and_may_never_come() -> None:
     never = dm.simulate(system, [1.0], duration=1.0, events={"far": lambda q, qd, t, p: q[0] - 9})
     assert never.event is None
     assert float(never.end.t) == 1.0
+
+
+def test_an_event_under_jit_is_the_same_event() -> None:
+    system = machine("pendulum")
+
+    def run(q: Any, condition: Any) -> Any:
+        return dm.simulate(system, q, duration=3.0, samples=31, events={"it": condition})
+
+    q0 = np.array([1.0])
+    for condition in (
+        lambda q, qd, t, p: q[0] - 0.3,
+        lambda q, qd, t, p: qd[0],  # zero at the start
+    ):
+        plain = run(q0, condition)
+        traced = jax.jit(lambda q, c=condition: run(q, c))(q0)
+        assert traced.event == plain.event == "it"
+        np.testing.assert_allclose(traced.end.t, plain.end.t, atol=1e-9)
+        np.testing.assert_allclose(traced.end.q, plain.end.q, atol=1e-9)
+        assert traced.ts.shape == (31,)
+        assert str(traced).splitlines()[1] == str(plain).splitlines()[1]
+    never = jax.jit(lambda q: run(q, lambda q, qd, t, p: q[0] - 9.0))(q0)
+    assert never.event is None
+    assert np.all(np.isfinite(never(3.0)[0]))
+    becomes = jax.jit(lambda q: run(q, lambda q, qd, t, p: q[0] < 0.3))(q0)
+    assert becomes.event == "it"
+    with pytest.raises(ValueError, match="watch one event only"):
+        jax.jit(
+            lambda q: dm.simulate(
+                system,
+                q,
+                duration=1.0,
+                events={"a": lambda q, qd, t, p: q[0], "b": lambda q, qd, t, p: qd[0]},
+            )
+        )(q0)
+
+
+def test_a_condition_that_ceases_to_hold_is_no_event() -> None:
+    system = machine("pendulum")
+    run = dm.simulate(system, [1.0], duration=1.0, events={"right": lambda q, qd, t, p: q[0] > 0.5})
+    assert run.event is None
+
+
+def test_spans_whose_ends_do_not_add_up_exactly_still_end() -> None:
+    # 0.03 + (0.29 − 0.03) is not 0.29 in floating point.
+    run = dm.simulate(machine("pendulum"), [1.0], ts=[0.03, 0.29])
+    assert float(run.end.t) == 0.29
+
+
+def test_lists_may_mix_numbers_and_traced_values() -> None:
+    system = machine("double_pendulum")
+    slope = jax.jacfwd(
+        lambda x: dm.acceleration(system.with_params(masses=[x, 1.0]), [x, 0.2], [0.0, x])
+    )(1.0)
+    assert np.all(np.isfinite(slope))
 
 
 def test_a_progress_bar_is_shown_on_request(capsys: pytest.CaptureFixture[str]) -> None:

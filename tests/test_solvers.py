@@ -9,6 +9,7 @@ import pytest
 
 import diffmech as dm
 
+from .conftest import machine
 from .tolerances import ORDER
 
 METHODS = {
@@ -133,6 +134,38 @@ def test_non_quadratic_lagrangians_run_symplectically() -> None:
         system, [1.0, 0.0], [0.0, 0.6], duration=5.0, dt=0.05, method="GaussLegendre6"
     )
     np.testing.assert_allclose(run.end.q, exact.end.q, atol=1e-8)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_coming_to_rest_does_not_stop_newtons_method(method: str) -> None:
+    # Near rest all rates are rounding; and a rate may vanish in the middle of a step.
+    def lagrangian(q: Any, qd: Any, t: Any, params: Any) -> Any:
+        return 0.65 * qd[0] ** 2 - 18.5 * q[0] ** 2 + 9.81 * 1.3 * q[0]
+
+    system = dm.System(
+        lagrangian, ("x",), dissipation=lambda q, qd, t, p: qd @ qd, name="damped spring"
+    )
+    rest = 1.3 * 9.81 / 37
+    for start in (rest, 0.5):
+        run = dm.simulate(system, [start], duration=80.0, dt=0.05, method=method, samples=11)
+        np.testing.assert_allclose(run.end.q, [rest], atol=1e-9)
+    step = 0.1
+    turning = dm.simulate(
+        dm.systems.pendulum(),
+        [0.8],
+        [step / 2 * 9.81 * np.sin(0.8)],
+        duration=1.0,
+        dt=step,
+        method=method,
+        samples=11,
+    )
+    assert bool(turning.status == dm.RESULTS.successful)
+
+
+@pytest.mark.parametrize("method", ["Kvaerno3", "Kvaerno5", "ImplicitEuler"])
+def test_implicit_methods_run_with_a_fixed_step(method: str) -> None:
+    run = dm.simulate(machine("pendulum"), [1.0], duration=1.0, dt=0.05, method=method, samples=5)
+    assert bool(run.status == dm.RESULTS.successful)
 
 
 def test_stiff_equations_run_with_an_implicit_method() -> None:

@@ -121,6 +121,47 @@ def test_near_singular_coordinates_are_mentioned() -> None:
     assert "came close to singular" in str(run)
 
 
+def test_two_samples_are_enough_to_be_disbelieved() -> None:
+    run = dm.simulate(machine("double_pendulum"), [3.0, 3.0], ts=[0.0, 40.0], rtol=1e-6)
+    assert run.report().believable_until == 0
+    assert run.report().verdict.startswith("Believable until t = 0 s only")
+
+
+def test_a_steady_coordinate_is_not_judged_by_its_rounding() -> None:
+    def lagrangian(q: Any, qd: Any, t: Any, params: Any) -> Any:
+        return 0.5 * (qd[0] ** 2 + (q[0] * qd[1]) ** 2) + 1 / q[0]
+
+    system = dm.System(lagrangian, {"r": "m", "phi": "rad"})
+    run = dm.simulate(system, [1.3, 0.0], [0.0, 1.3**-1.5], duration=60.0)
+    assert run.report().believable_until == 60
+    resting = dm.simulate(machine("pendulum"), [1e-7], duration=2.0, rtol=1e-9, atol=1e-16)
+    assert "Believable to the end" in resting.report().verdict
+
+
+def test_only_momenta_that_nothing_pushes_are_called_kept() -> None:
+    def lagrangian(q: Any, qd: Any, t: Any, params: Any) -> Any:
+        return 0.5 * qd @ qd - 5e3 * jnp.maximum(jnp.abs(q[0]) - 10, 0) ** 2
+
+    system = dm.System(lagrangian, {"x": "m", "y": "m"})
+    report = dm.simulate(system, [0.0, 0.0], [3.0, 1.0], duration=9.0, rtol=1e-8).report()
+    assert set(report.momenta) == {"y"}
+
+
+def test_a_step_longer_than_the_run_is_judged_too() -> None:
+    run = dm.simulate(machine("pendulum"), [2.0], duration=1.0, dt=2.0, method="GaussLegendre4")
+    assert run.report().final_error > 0.01
+
+
+def test_the_second_run_is_not_bound_by_the_first_ones_step_limit() -> None:
+    run = dm.simulate(machine("pendulum"), [1.0], duration=10.0, max_steps=400)
+    assert "Believable to the end" in run.report().verdict
+
+
+def test_a_run_that_failed_at_once_claims_nothing() -> None:
+    run = dm.simulate(dm.systems.pendulum(mass=0.0), [1.0], duration=1.0, throw=False)
+    assert run.report().verdict == "Stopped at t = 0 s, before the first sample."
+
+
 def test_printing_makes_the_second_run_once(monkeypatch: pytest.MonkeyPatch) -> None:
     system = machine("pendulum")
     run = dm.simulate(system, [1.0], duration=1.0)

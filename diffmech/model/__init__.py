@@ -5,6 +5,7 @@ from ._explicit import Explicit as Explicit
 from ._laws import ExplicitLaws as ExplicitLaws, Laws as Laws
 from ._parameters import (
     match_params as match_params,
+    parameter_names as parameter_names,
     parameter_paths as parameter_paths,
     replace_params as replace_params,
     require_finite_params as require_finite_params,

@@ -12,6 +12,11 @@ class CoordinateUnits(Mapping[str, str]):
     def __init__(self, coordinates: Mapping[str, str] | Sequence[str]):
         if isinstance(coordinates, str):
             coordinates = (coordinates,)
+        if not isinstance(coordinates, Mapping | Sequence):  # a set has no order
+            raise ValueError(
+                "`coordinates` must be names in order, such as ('x', 'y') or {'x': 'm'}, but is "
+                f"{coordinates!r}"
+            )
         pairs = (
             tuple(coordinates.items())
             if isinstance(coordinates, Mapping)

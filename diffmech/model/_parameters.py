@@ -25,6 +25,12 @@ def parameter_paths(params: Params) -> dict[str, Any]:
     return {_spell(path): leaf for path, leaf in leaves}
 
 
+def parameter_names(params: Params) -> list[str]:
+    """The path of every leaf, in the tree's order; odd keys may spell the same path twice."""
+    leaves, _ = jax.tree_util.tree_flatten_with_path(params)
+    return [_spell(path) for path, _ in leaves]
+
+
 def _spell(path: tuple[Any, ...]) -> str:
     text = ""
     for key in path:

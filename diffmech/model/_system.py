@@ -132,6 +132,7 @@ class System(AbstractSystem):
         n = len(self.coordinates)
         arguments = trial_arguments(n, self.params)
         trial_trace(lagrangian, "lagrangian", (), *arguments)
+        trial_trace(_second_derivative(lagrangian), "lagrangian", None, *arguments)
         if forces is not None:
             trial_trace(forces, "forces", (n,), *arguments)
         if dissipation is not None:
@@ -142,6 +143,17 @@ class System(AbstractSystem):
     def laws(self) -> Laws:
         """The functions without the numbers: what a compiled program is specialised to."""
         return Laws(self.lagrangian, self.forces, self.dissipation)
+
+
+def _second_derivative(lagrangian: ScalarFunction) -> ScalarFunction:
+    """What the equations of motion need of a Lagrangian, for a trial."""
+
+    def second_derivative(q: Any, qd: Any, t: Any, params: Any) -> Any:
+        return jax.jvp(lambda qd: jax.grad(lagrangian, 1)(q, qd, t, params), (qd,), (qd,))[1]
+
+    name = getattr(lagrangian, "__qualname__", type(lagrangian).__name__)
+    second_derivative.__qualname__ = f"{name}, differentiated twice"
+    return second_derivative
 
 
 def trial_arguments(n: int, params: Params) -> tuple[Any, Any, Any, Params]:

@@ -9,12 +9,14 @@ from .._checks import as_scalar, as_vector, in_force
 from .._typing import Params
 from ..model import AbstractSystem, match_params, require_finite_params
 
+_AT_REST = ("qd", "qd0")
+
 
 def prepare(system: AbstractSystem, t: Any, params: Params, **vectors: Any) -> tuple[Any, ...]:
     """(*vectors, t, params) as strongly typed arrays of the precision in force.
 
     They rest as NumPy arrays unless traced. Strong types keep one compiled program for 9, 9.81
-    and np.float64(9.81). A vector that is None means zero.
+    and np.float64(9.81). Rates that are None mean at rest.
 
     Raises:
         ValueError: wrong shape, NaN or infinity, another parameter structure.
@@ -27,7 +29,11 @@ def prepare(system: AbstractSystem, t: Any, params: Params, **vectors: Any) -> t
     params = match_params(params, system.params)
     require_finite_params(params)
     cast = [
-        in_force(np.zeros(len(names)) if value is None else as_vector(value, names, label))
+        in_force(
+            np.zeros(len(names))
+            if value is None and label in _AT_REST
+            else as_vector(value, names, label)
+        )
         for label, value in vectors.items()
     ]
     return *cast, in_force(as_scalar(t, "t")), jax.tree.map(in_force, params)

@@ -53,6 +53,11 @@ def mass_and_bias_of(
     return mass, drift - slope - force_of(laws, q, qd, t, params)
 
 
+def mass_matrix_of(laws: Laws, q: Vector, qd: Vector, t: Scalar, params: Params) -> Matrix:
+    """M alone."""
+    return mass_and_bias_of(laws, q, qd, t, params)[0]
+
+
 def acceleration_of(
     laws: Laws | ExplicitLaws, q: Vector, qd: Vector, t: Scalar, params: Params
 ) -> Vector:
@@ -65,7 +70,7 @@ def acceleration_of(
 
 def mass_condition_of(laws: Laws, q: Vector, qd: Vector, t: Scalar, params: Params) -> Scalar:
     """Condition estimate of M, with the coordinates' units scaled out."""
-    return condition_estimate(mass_and_bias_of(laws, q, qd, t, params)[0])
+    return condition_estimate(mass_matrix_of(laws, q, qd, t, params))
 
 
 _mass_and_bias = by_laws(mass_and_bias_of)

@@ -3,6 +3,7 @@
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
 
 from .._checks import is_traced
 from .._typing import Coordinates, Number, Params, Scalar, Truth, Vector
@@ -12,17 +13,27 @@ from ._energy import momentum_of
 from ._euler_lagrange import by_laws, force_of, require_lagrangian
 from ._newton import newton
 
+_MOMENTUM_GAP = 1e-6  # relative; Newton's method leaves rounding only, wherever it converges
+_ROUNDING = 1e-10  # of the largest momentum
+
 
 def velocity_of(
     laws: Laws, q: Vector, p: Vector, t: Scalar, params: Params, guess: Vector
 ) -> tuple[Vector, Truth]:
     """q̇ with ∂L/∂q̇ = p, and whether it was found; one Newton step if L is quadratic in q̇."""
-    return newton(lambda qd: momentum_of(laws, q, qd, t, params) - p, guess)
+    scale = jnp.max(jnp.abs(p))
+    qd, found = newton(lambda qd: momentum_of(laws, q, qd, t, params) - p, guess, scale=scale)
+    # A tiny step is no proof where the momenta are steep, as near the speed of light.
+    gap = jnp.abs(momentum_of(laws, q, qd, t, params) - p)
+    close = gap <= _MOMENTUM_GAP * jnp.abs(p) + _ROUNDING * scale
+    return qd, found & jnp.all(close)
 
 
 @by_laws
 def _velocity(laws: Laws, q: Vector, p: Vector, t: Scalar, params: Params) -> tuple[Vector, Truth]:
-    return velocity_of(laws, q, p, t, params, jnp.zeros_like(q))
+    qd, found = velocity_of(laws, q, p, t, params, jnp.zeros_like(q))
+    # The mass matrix may be singular at rest only, as of L = q̇⁴.
+    return lax.cond(found, lambda: (qd, found), lambda: velocity_of(laws, q, p, t, params, p))
 
 
 @by_laws

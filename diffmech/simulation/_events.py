@@ -26,8 +26,10 @@ class Event(eqx.Module):
       to round-off in time.
     - `direction`: "rising" or "falling" to stop only when the number crosses zero that way.
 
-    A condition that is zero at the start does not stop the run there. One that changes sign twice
-    within a single step is not seen: tighten the tolerance, or give a smaller `dt`.
+    A condition that is zero at the start does not stop the run there. One that changes sign more
+    than once within a single step may be missed, or found late: ask for more samples (steps end on
+    them), or give a smaller `dt`. Under `jit`, `grad` and `vmap` a run watches one event, and a
+    boolean ends it at the end of the step in which it becomes true.
     """
 
     condition: Callable[..., Any] = eqx.field(static=True)
@@ -38,6 +40,14 @@ class Event(eqx.Module):
             raise ValueError(
                 f"`direction` must be 'rising', 'falling' or None, but is {self.direction!r}"
             )
+
+    def is_boolean(self, vector: Any, time: Any, params: Params) -> bool:
+        """Whether the condition returns a boolean, by a trial on abstract arguments."""
+
+        def as_given(q: Any, qd: Any, t: Any, p: Any) -> Any:
+            return jnp.asarray(self.condition(q, qd, t, p))
+
+        return jax.eval_shape(as_given, vector, vector, time, params).dtype == jnp.bool_
 
     def raw_value(self, t: Scalar, y: AnyArray, params: Params) -> AnyArray:
         """What the condition returns: a real number, or a boolean."""
@@ -88,7 +98,14 @@ def as_events(
 
         as_number.__qualname__ = getattr(event.condition, "__qualname__", name)
         trial_trace(as_number, f"events[{name!r}]", (), vector, vector, time, params)
-    return tuple(events), made
+    return tuple(events), tuple(_becoming_true(e, vector, time, params) for e in made)
+
+
+def _becoming_true(event: Event, vector: Any, time: Any, params: Params) -> Event:
+    """A boolean event happens when its condition becomes true, not when it ceases to be."""
+    if event.is_boolean(vector, time, params) and event.direction is None:
+        return Event(event.condition, "rising")
+    return event
 
 
 def locate(

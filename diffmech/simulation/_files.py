@@ -9,10 +9,10 @@ import equinox as eqx
 import jax
 import numpy as np
 
-from .._records import read_record, write_record
+from .._records import read_record, require_writable, write_record
 from .._results import name_of, result_named
 from .._typing import AnyArray, Params
-from ..model import AbstractSystem, CoordinateUnits, Laws, parameter_paths
+from ..model import AbstractSystem, CoordinateUnits, Laws, parameter_names
 from ..motion import Energy
 from ._methods import as_solver, methods
 from ._report import Report
@@ -51,11 +51,13 @@ def save(trajectory: Trajectory, path: str | Path, *, overwrite: bool = False) -
 
     Functions are not written; `load` takes the machine again. Dense output is not written either.
     """
+    require_writable(path, overwrite=overwrite)
     report, settings = trajectory.report(), trajectory.settings
     meta = {
         "system": trajectory.system.name,
         "coordinates": list(trajectory.system.coordinates.items()),
         "status": name_of(trajectory.status),
+        "params": parameter_names(trajectory.params),
         "goal": float(trajectory.goal),
         "steps": [int(trajectory.stats["accepted"]), int(trajectory.stats["rejected"])],
         "settings": {
@@ -87,7 +89,7 @@ def save(trajectory: Trajectory, path: str | Path, *, overwrite: bool = False) -
         "error": report.error,
         "rate_error": report.rate_error,
         **{_ENERGY + key: value for key, value in trajectory.energies._asdict().items()},
-        **{_PARAM + key: value for key, value in parameter_paths(trajectory.params).items()},
+        **{f"{_PARAM}{i}": value for i, value in enumerate(jax.tree.leaves(trajectory.params))},
     }
     plain = {key: np.asarray(value) for key, value in arrays.items()}
     return write_record(path, _KIND, meta, plain, overwrite=overwrite)
@@ -115,11 +117,12 @@ def load(path: str | Path, system: AbstractSystem | None = None) -> Trajectory:
 def _rebuild(
     meta: dict[str, Any], arrays: dict[str, np.ndarray], system: AbstractSystem | None
 ) -> Trajectory:
-    params = _part(arrays, _PARAM)
+    _check_shapes(arrays, len(meta["coordinates"]))
+    params = [(str(path), arrays[f"{_PARAM}{i}"]) for i, path in enumerate(meta["params"])]
     coordinates = CoordinateUnits(dict(meta["coordinates"]))
     if system is None:
-        machine: AbstractSystem = Recorded(str(meta["system"]), coordinates, params)
-        tree: Params = params
+        tree: Params = dict(params)
+        machine: AbstractSystem = Recorded(str(meta["system"]), coordinates, tree)
     else:
         machine, tree = system, _params_like(system, coordinates, params)
     how = meta["settings"]
@@ -162,6 +165,21 @@ def _rebuild(
     return trajectory.remembering(_report(meta["report"], arrays), Energy(**_part(arrays, _ENERGY)))
 
 
+def _check_shapes(arrays: dict[str, np.ndarray], n: int) -> None:
+    """Refuse arrays that do not belong together."""
+    ts = arrays["ts"]
+    k = len(ts)
+    expected = {"ts": (k,), "qs": (k, n), "qds": (k, n), "work": (k,), "error": (k, n)}
+    for name, shape in expected.items():
+        if arrays[name].shape != shape or arrays[name].dtype.kind != "f":
+            raise ValueError(
+                f"its array {name!r} is {arrays[name].dtype} of shape {arrays[name].shape}, not "
+                f"floats of shape {shape}"
+            )
+    if k < 1 or not np.all(ts[1:] > ts[:-1]):
+        raise ValueError("its times do not increase")
+
+
 def _report(meta: dict[str, Any], arrays: dict[str, np.ndarray]) -> Report:
     return Report(
         imbalance=_or_nan(meta["imbalance"]),
@@ -177,7 +195,7 @@ def _report(meta: dict[str, Any], arrays: dict[str, np.ndarray]) -> Report:
 
 
 def _params_like(
-    system: AbstractSystem, coordinates: CoordinateUnits, params: dict[str, AnyArray]
+    system: AbstractSystem, coordinates: CoordinateUnits, params: list[tuple[str, AnyArray]]
 ) -> Params:
     """The stored parameters in the machine's own structure."""
     if tuple(system.coordinates) != tuple(coordinates):
@@ -185,15 +203,15 @@ def _params_like(
             f"the run has the coordinates {', '.join(coordinates)}, but {system.name!r} has "
             f"{', '.join(system.coordinates)}: pass the machine it was made with"
         )
-    ours = parameter_paths(system.params)
-    if {key: np.shape(x) for key, x in ours.items()} != {
-        key: np.shape(x) for key, x in params.items()
-    }:
+    leaves, structure = jax.tree.flatten(system.params)
+    ours = list(zip(parameter_names(system.params), map(np.shape, leaves), strict=True))
+    if ours != [(path, np.shape(value)) for path, value in params]:
+        names = ", ".join(path for path, _ in params) or "none"
         raise ValueError(
-            f"the run has the parameters {', '.join(params) or 'none'}, which are not those of "
-            f"{system.name!r}: pass the machine it was made with"
+            f"the run has the parameters {names}, which are not those of {system.name!r}: pass the "
+            "machine it was made with"
         )
-    return jax.tree.unflatten(jax.tree.structure(system.params), [params[key] for key in ours])
+    return jax.tree.unflatten(structure, [value for _, value in params])
 
 
 def _part(arrays: dict[str, np.ndarray], prefix: str) -> dict[str, AnyArray]:

@@ -21,7 +21,7 @@ import numpy as np
 from .._typing import AnyArray, Params, Scalar, Truth, Vector
 from ..motion import Field, newton, power_of, unpack
 from ._path import MotionPath
-from ._symplectic import AbstractSymplectic, slopes_of, start_momentum
+from ._symplectic import AbstractSymplectic, rate_scale, slopes_of, start_momentum
 
 _R3, _R15 = np.sqrt(3.0), np.sqrt(15.0)
 
@@ -80,7 +80,7 @@ class _AbstractGauss(AbstractSymplectic):
             return (momenta - p - step * (a @ forces)).ravel()
 
         guess = qd + step * c[:, None] * qdd
-        flat, solved = newton(residual, guess.ravel())
+        flat, solved = newton(residual, guess.ravel(), rate_scale(q, step), jnp.max(jnp.abs(p)))
         rates = flat.reshape(guess.shape)
         forces, _ = stages(rates)
         end_rates = rates[-1] + (1 - c[-1]) * step * qdd

@@ -17,6 +17,7 @@ from .._typing import AnyArray
 
 _MOST_PASSED = 4  # samples a single step may cover
 _SHORTENED = 2 / 3  # of the step it could take; interpolation errors fall by (2/3)⁸ = 1/26
+_SUCCESS: Any = diffrax.RESULTS.successful
 _CLIPPED = 0.999  # a step below this part of what was wished for was cut short
 
 
@@ -83,4 +84,8 @@ class LandOnSamples(diffrax.AbstractStepSizeController):
         step = jnp.where(landed, jnp.maximum(step, wish), step)
         window = lax.dynamic_slice(self.padded_ts, (ahead,), (_MOST_PASSED,))
         ahead = ahead + jnp.sum(window <= t).astype(jnp.int32)
+        # A step may be tiny because it landed; only one that failed and is tiny is hopeless.
+        hopeless: Any = diffrax.RESULTS.dt_min_reached
+        result = diffrax.RESULTS.where(jnp.isfinite(step), result, hopeless)  # NaN never recovers
+        result = diffrax.RESULTS.where(keep, _SUCCESS, result)
         return keep, t, self._land(t, step, ahead), made_jump, (inner, step, ahead), result

@@ -13,7 +13,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from .._results import RESULTS, Result, choose
+from .._results import RESULTS, Result, choose, failure_of
 from .._typing import AnyArray, Params, Scalar
 from ._events import Event, locate
 
@@ -142,7 +142,7 @@ def _step(problem: Problem, ts: AnyArray, t1: Scalar, march: March) -> March:
     stuck = (t < t1) & ~(next_t > t)  # so written, NaN is stuck as well
     result = _first_failure(
         RESULTS.promote(solver_result),
-        RESULTS.promote(controller_result),
+        failure_of(RESULTS.promote(controller_result)),
         choose(keep & ~finite, RESULTS.non_finite_motion, RESULTS.successful),
         choose(stuck, RESULTS.step_too_small, RESULTS.successful),
     )

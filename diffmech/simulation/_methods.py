@@ -8,7 +8,7 @@ import diffrax
 import equinox as eqx
 import optimistix as optx
 
-from .._checks import suggestion
+from .._checks import float_dtype, suggestion
 from .._typing import AnyArray
 from ._gauss_legendre import GaussLegendre4, GaussLegendre6, ImplicitMidpoint
 from ._symplectic import AbstractSymplectic
@@ -17,7 +17,7 @@ from ._variational import Variational
 DEFAULT_METHOD = "Dopri8"
 
 # Newton tolerance of Diffrax's implicit methods when the step is fixed and no other is given.
-_FIXED_STEP_TOLERANCE = 1e-12
+_FIXED_STEP_TOLERANCE = {"float64": 1e-10, "float32": 1e-5}
 
 _OURS: dict[str, Any] = {
     "ImplicitMidpoint": ImplicitMidpoint,
@@ -111,11 +111,14 @@ def with_tolerances(
     finder = solver.root_finder
     placeholder = diffrax.with_stepsize_controller_tols(optx.Newton)().rtol  # "not set yet"
     tolerances: dict[str, Any] = {"rtol": rtol, "atol": atol, "norm": optx.rms_norm}
-    if fixed:
-        tolerances |= {"rtol": _FIXED_STEP_TOLERANCE, "atol": _FIXED_STEP_TOLERANCE}
     unset = [key for key in tolerances if getattr(finder, key, None) is placeholder]
     if not unset:
         return solver
+    if fixed:
+        # No controller can shorten a step whose chord iteration stalls; full Newton steps do not.
+        tight = _FIXED_STEP_TOLERANCE[float_dtype().name]
+        newton = optx.Newton(rtol=tight, atol=tight)
+        return eqx.tree_at(lambda s: s.root_finder, solver, newton)
     return eqx.tree_at(
         lambda s: [getattr(s.root_finder, key) for key in unset],
         solver,

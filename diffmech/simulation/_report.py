@@ -1,18 +1,20 @@
 """The trust report: why a run can be believed, and until when."""
 
 import dataclasses
+import math
 from typing import TYPE_CHECKING, Any
 
 import equinox as eqx
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from .._checks import float_dtype, in_force
 from .._results import RESULTS, message, same
 from .._typing import AnyArray, Params, Samples, Times
-from ..model import AbstractSystem, Laws
+from ..model import AbstractSystem, ExplicitLaws, Laws
 from ..motion import force_of, mass_condition_of, momentum_of, unpack
-from ._run import Settings, run_in_stretches
+from ._run import DEFAULT_MAX_STEPS, Settings, run_in_stretches
 
 if TYPE_CHECKING:
     from ._trajectory import Trajectory
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
 _TIGHTER = 1e-3  # the second run's tolerance, relative to the first one's
 _FLOOR_IN_EPS = 150.0  # tolerances below this many eps (3e-14) are beyond the arithmetic
 _BELIEVABLE = 1e-2  # of a coordinate's range (at most of 1 rad for angles): two digits
+_HARDLY_MOVES = 1e-3  # range below this part of a coordinate's size that does not count as motion
+_ENERGY_ROUNDING = 1e-9  # of the energy itself: a gap below it is not alarming
 _ENERGY_ALARM = 1e-3  # imbalance that makes a run unbelievable whatever else holds
 _PROBES = 3  # random states at which a coordinate must be ignorable
 
@@ -62,9 +66,15 @@ class Report(eqx.Module):
 
 @eqx.filter_jit
 def _diagnose(
-    laws: Laws, ts: Times, qs: Samples, qds: Samples, probes: AnyArray, params: Params
+    laws: Laws,
+    ts: Times,
+    qs: Samples,
+    qds: Samples,
+    probes: tuple[AnyArray, AnyArray],
+    params: Params,
 ) -> tuple[AnyArray, AnyArray, AnyArray]:
-    """Momenta (k, n), conditions (k,), and the force on each coordinate at probe states."""
+    """Momenta (k, n), conditions (k,), and the force on each coordinate, along the run and at
+    probe states, shape (k + probes, n)."""
     momenta = jax.vmap(lambda t, q, qd: momentum_of(laws, q, qd, t, params))(ts, qs, qds)
     conditions = jax.vmap(lambda t, q, qd: mass_condition_of(laws, q, qd, t, params))(ts, qs, qds)
 
@@ -72,8 +82,14 @@ def _diagnose(
         slope = jax.grad(laws.lagrangian)(q, qd, t, params)
         return slope + force_of(laws, q, qd, t, params)
 
-    count = probes.shape[0]
-    return momenta, conditions, jax.vmap(force_at)(ts[:count], probes, qds[-count:])
+    q_probes, qd_probes = probes
+    forces = jnp.concatenate(
+        [
+            jax.vmap(force_at)(ts, qs, qds),
+            jax.vmap(force_at)(ts[: len(q_probes)], q_probes, qd_probes),
+        ]
+    )
+    return momenta, conditions, forces
 
 
 def _mechanics(trajectory: "Trajectory") -> tuple[float, dict[str, float], float]:
@@ -82,21 +98,24 @@ def _mechanics(trajectory: "Trajectory") -> tuple[float, dict[str, float], float
     total = np.asarray(energies.total)
     laws = trajectory.system.laws
     if not isinstance(laws, Laws):
-        change = np.max(np.abs(total - total[0]))
-        scale = np.max(np.abs(total))
+        change, scale = np.max(np.abs(total - total[0])), np.max(np.abs(total))
         return float(change / scale) if scale > 0 else float(change), {}, float("nan")
-    scale = max(float(np.max(energies.kinetic)), float(np.max(np.abs(work))))
     gap = float(np.max(np.abs(total - total[0] - work)))
-    imbalance = gap / scale if scale > 0 else 0.0
+    scale = max(float(np.max(np.abs(energies.kinetic))), float(np.max(np.abs(work))))
+    imbalance = gap / scale if scale > 0 else (0.0 if gap == 0 else math.inf)
     rng = np.random.default_rng(0)
     count = min(_PROBES, len(trajectory.ts))
-    probes = np.asarray(trajectory.qs)[-count:] + rng.normal(size=(count, trajectory.system.n))
+    spread = rng.normal(size=(2, count, trajectory.system.n))
+    probes = (
+        np.asarray(trajectory.qs)[-count:] + spread[0],
+        np.asarray(trajectory.qds)[-count:] + spread[1],
+    )
     momenta, conditions, forces = _diagnose(
         laws,
         trajectory.ts,
         trajectory.qs,
         trajectory.qds,
-        in_force(probes),
+        (in_force(probes[0]), in_force(probes[1])),
         trajectory.params,
     )
     momenta, forces = np.asarray(momenta), np.asarray(forces)
@@ -116,10 +135,13 @@ def _second_settings(trajectory: "Trajectory") -> tuple[Settings, float, str]:
     both runs would be the same to the last bit. So its steps are at most half as long, too.
     """
     settings = trajectory.settings
-    plain = dataclasses.replace(settings, events=(), event_names=(), dense=False)
+    plain = dataclasses.replace(
+        settings, events=(), event_names=(), dense=False, max_steps=20 * DEFAULT_MAX_STEPS
+    )
     if settings.dt is not None:
         order = settings.solver.order(None) or 1  # pyright: ignore[reportArgumentType]
-        halved = dataclasses.replace(plain, dt=in_force(np.asarray(settings.dt) / 2))
+        step = min(float(settings.dt), float(trajectory.ts[-1]) - float(trajectory.ts[0]))
+        halved = dataclasses.replace(plain, dt=in_force(step / 2))
         return halved, 1.0 / (1.0 - 0.5**order), "half the step"
     rtol = float(settings.rtol)
     finer = max(rtol * _TIGHTER, _FLOOR_IN_EPS * float(np.finfo(float_dtype()).eps))
@@ -127,15 +149,17 @@ def _second_settings(trajectory: "Trajectory") -> tuple[Settings, float, str]:
     span = float(trajectory.ts[-1]) - float(trajectory.ts[0])
     other = dataclasses.replace(
         plain,
-        rtol=in_force(np.asarray(finer)),
-        atol=in_force(np.asarray(float(settings.atol) * finer / rtol)),
-        longest=in_force(np.asarray(0.5 * span / max(int(trajectory.stats["accepted"]), 1))),
+        rtol=in_force(finer),
+        atol=in_force(float(settings.atol) * finer / rtol),
+        longest=in_force(0.5 * span / max(int(trajectory.stats["accepted"]), 1)),
     )
     return other, 1.0, f"a run at rtol {finer:.0e}"
 
 
 def _errors(trajectory: "Trajectory") -> tuple[np.ndarray, np.ndarray, str]:
     """Estimated errors of q and q̇ at the samples, and the name of the second run."""
+    if len(trajectory.ts) < 2:
+        return np.zeros(trajectory.qs.shape), np.zeros(trajectory.qs.shape), "nothing"
     settings, factor, text = _second_settings(trajectory)
     start = np.concatenate([trajectory.qs[0], trajectory.qds[0], np.zeros(1)])
     second = run_in_stretches(
@@ -147,6 +171,8 @@ def _errors(trajectory: "Trajectory") -> tuple[np.ndarray, np.ndarray, str]:
         settings,
         progress=False,
     )
+    if same(second.result, RESULTS.interrupted):
+        raise KeyboardInterrupt  # a report that was broken off must not be kept
     error = np.full((2, *trajectory.qs.shape), np.inf)
     q, qd, _ = unpack(np.asarray(second.ys))
     count = len(q)
@@ -155,20 +181,33 @@ def _errors(trajectory: "Trajectory") -> tuple[np.ndarray, np.ndarray, str]:
     return error[0], error[1], text
 
 
-def _believable_until(system: AbstractSystem, ts: Any, qs: Any, error: np.ndarray) -> float:
+def _believable_until(
+    system: AbstractSystem, ts: np.ndarray, qs: np.ndarray, error: np.ndarray
+) -> tuple[float, bool]:
+    """The last time up to which two digits are right, and whether that is the whole run.
+
+    The digits are of a coordinate's range, at most of 1 rad for an angle. A coordinate that hardly
+    moves is judged by its size and by the range of others in the same unit.
+    """
     spread = np.ptp(qs, axis=0)
-    scale = np.where(spread > 0, spread, np.max(np.abs(qs), axis=0))
-    angle = np.array([unit == "rad" for unit in system.coordinates.values()])
-    scale = np.where(angle, np.minimum(np.where(scale > 0, scale, 1.0), 1.0), scale)
+    units = np.array(list(system.coordinates.values()))
+    alike = np.array([np.max(spread[units == unit]) for unit in units])
+    scale = np.where(units == "rad", np.minimum(spread, 1.0), spread)
+    scale = np.maximum(scale, _HARDLY_MOVES * np.maximum(np.max(np.abs(qs), axis=0), alike))
     scale = np.where(scale > 0, scale, np.inf)
-    bad = np.flatnonzero(np.any(error > _BELIEVABLE * scale, axis=1))
-    return float(ts[bad[0]] if bad.size else ts[-1])
+    bad = np.flatnonzero(~np.all(error <= _BELIEVABLE * scale, axis=1))
+    if not bad.size:
+        return float(ts[-1]), True
+    return float(ts[max(bad[0] - 1, 0)]), False
 
 
 def _digits(error: float, size: float) -> int:
+    """How many digits of a number of that size are right."""
     if error == 0:
         return 15
-    return int(np.clip(np.floor(np.log10(max(size, 1e-300) / error)), 0, 15))
+    if not math.isfinite(error) or size == 0:
+        return 0
+    return int(np.clip(np.floor(np.log10(size / error)), 0, 15))
 
 
 def _answer(system: AbstractSystem, ts: Any, qs: np.ndarray, error: np.ndarray) -> str:
@@ -188,26 +227,37 @@ def _answer(system: AbstractSystem, ts: Any, qs: np.ndarray, error: np.ndarray) 
     return text if qs.shape[1] <= 2 else text + f", the worst of {qs.shape[1]} coordinates"
 
 
+def _is_alarming(trajectory: "Trajectory", imbalance: float) -> bool:
+    """Whether energy is lost that neither rounding nor sampling at turning points explains."""
+    if not isinstance(trajectory.system.laws, Laws):
+        return False
+    total = np.asarray(trajectory.energies.total)
+    gap = np.max(np.abs(total - total[0] - np.asarray(trajectory.work)))
+    rounding = _ENERGY_ROUNDING * np.max(np.abs(total))
+    return not imbalance <= _ENERGY_ALARM and not gap <= rounding
+
+
 def _verdict(
-    trajectory: "Trajectory", imbalance: float, until: float, error: np.ndarray, checked: bool
+    trajectory: "Trajectory", imbalance: float, until: float, whole: bool, error: np.ndarray
 ) -> str:
     end = float(trajectory.ts[-1])
-    status = trajectory.status
-    prefix = ""
-    if not same(status, RESULTS.successful, RESULTS.event_occurred):
-        prefix = f"Stopped at t = {float(trajectory.end.t):g} s. "
-    if checked and imbalance > _ENERGY_ALARM:
+    failed = not same(trajectory.status, RESULTS.successful, RESULTS.event_occurred)
+    if failed and len(trajectory.ts) < 2:
+        return f"Stopped at t = {float(trajectory.end.t):g} s, before the first sample."
+    prefix = f"Stopped at t = {float(trajectory.end.t):g} s. " if failed else ""
+    if _is_alarming(trajectory, imbalance):
         return prefix + (
             f"Not believable: {imbalance:.0e} of the energy is unaccounted for; "
             "use a tighter tolerance or a smaller step."
         )
-    if until < end:
+    if not whole:
         return prefix + (
             f"Believable until t = {until:.3g} s only; the coordinates at {end:g} s may be off by "
             f"{float(np.max(error[-1])):.1g}. Use a tighter tolerance, or do not trust the end."
         )
     size = np.max(np.abs(np.asarray(trajectory.qs)), axis=0)
-    worst = min(_digits(e, s) for e, s in zip(error[-1], size, strict=True))
+    digits = [_digits(e, s) for e, s in zip(error[-1], size, strict=True) if s > 0]
+    worst = min(digits, default=15)
     return prefix + f"Believable to the end, there to about {worst} digit{'s' * (worst != 1)}."
 
 
@@ -215,11 +265,12 @@ def assess(trajectory: "Trajectory") -> Report:
     """Judge a run: balance of energy, conserved momenta, and a second run to compare with."""
     system, settings = trajectory.system, trajectory.settings
     qs, ts = np.asarray(trajectory.qs), np.asarray(trajectory.ts)
-    imbalance, momenta, condition = _mechanics(trajectory)
+    with np.errstate(all="ignore"):  # a motion that ran away may overflow here
+        imbalance, momenta, condition = _mechanics(trajectory)
     error, rate_error, text = _errors(trajectory)
-    until = _believable_until(system, ts, qs, error)
+    until, whole = _believable_until(system, ts, qs, error)
     lagrangian = isinstance(system.laws, Laws)
-    verdict = _verdict(trajectory, imbalance, until, error, lagrangian)
+    verdict = _verdict(trajectory, imbalance, until, whole, error)
 
     step = (
         f"dt {float(settings.dt):.3g} s"
@@ -268,8 +319,11 @@ def _ending(trajectory: "Trajectory") -> str:
 
 
 def _energy_line(trajectory: "Trajectory", imbalance: float, lagrangian: bool) -> str:
-    if np.isnan(imbalance):
+    laws = trajectory.system.laws
+    if isinstance(laws, ExplicitLaws) and laws.energy is None:
         return "not known: the equations came without an energy function"
+    if not np.isfinite(imbalance):
+        return "not finite: the motion ran away"
     if not lagrangian:
         return f"changed by {imbalance:.1e} of its largest value (no work terms are known)"
     energies = trajectory.energies

@@ -13,7 +13,7 @@ import optimistix as optx
 
 from .._checks import is_traced
 from .._progress import Progress
-from .._results import RESULTS, Result, same
+from .._results import RESULTS, Result, failure_of, same
 from .._typing import AnyArray, Params, Scalar
 from ..model import AbstractSystem
 from ..motion import Field, unpack
@@ -23,7 +23,9 @@ from ._march import March, Problem, advance, begin
 from ._methods import with_tolerances
 from ._one_way import forward_only, reverse_only
 
+DEFAULT_MAX_STEPS = 1_000_000
 _FIRST_STEP = 1e-5  # of the duration
+_SMALLEST_STEP_IN_EPS = 4.0  # of the largest time
 _FIRST_STRETCH = 250  # steps
 _STRETCH_SECONDS = 0.5  # wall clock between two looks at Ctrl-C and the progress bar
 _EVENT_TOLERANCE = 1e-12  # of the root find under a trace [relative, and in s]
@@ -32,7 +34,7 @@ _EVENT_TOLERANCE = 1e-12  # of the root find under a trace [relative, and in s]
 class Settings(eqx.Module):
     """How a run is made: everything besides the system, its parameters and its start."""
 
-    solver: diffrax.AbstractSolver
+    solver: diffrax.AbstractSolver = eqx.field(static=True)
     method: str = eqx.field(static=True)  # the solver's name
     rtol: AnyArray
     atol: AnyArray
@@ -72,9 +74,7 @@ class Run(NamedTuple):
     end: End
 
 
-def _problem(
-    system: AbstractSystem, params: Params, settings: Settings, ts: AnyArray
-) -> Problem:
+def _problem(system: AbstractSystem, params: Params, settings: Settings, ts: AnyArray) -> Problem:
     solver = with_tolerances(settings.solver, settings.rtol, settings.atol, fixed=settings.fixed)
     if getattr(solver, "scan_kind", "none") is None:
         # Diffrax would leave room for reverse mode in the loop over stages; nobody needs it here.
@@ -89,6 +89,11 @@ def _problem(
     )
 
 
+def _as_any(value: Any) -> Any:
+    """For a static checker: Diffrax's results are pytrees of unknown shape to it."""
+    return value
+
+
 def _is_none(leaf: Any) -> bool:
     return leaf is None
 
@@ -96,8 +101,16 @@ def _is_none(leaf: Any) -> bool:
 def _controller(settings: Settings, ts: AnyArray) -> diffrax.AbstractStepSizeController:
     if settings.fixed:
         return diffrax.ConstantStepSize()
+    array = jnp if is_traced(ts) else np
     adaptive = diffrax.PIDController(
-        rtol=settings.rtol, atol=settings.atol, dtmax=settings.longest
+        rtol=settings.rtol,
+        atol=settings.atol,
+        dtmax=settings.longest,
+        # Below this a step is lost in the rounding of time: NaN and blow-ups end there.
+        dtmin=_SMALLEST_STEP_IN_EPS
+        * np.finfo(ts.dtype).eps
+        * array.maximum(array.abs(ts[0]), array.abs(ts[-1])),
+        force_dtmin=False,
     )
     return LandOnSamples.over(adaptive, ts)
 
@@ -143,7 +156,7 @@ def run_in_stretches(
             while True:
                 done = int(march.accepted) + int(march.rejected)
                 left = settings.max_steps - done
-                if not same(march.result, RESULTS.successful) or float(march.t) >= start + total:
+                if not same(march.result, RESULTS.successful) or float(march.t) >= float(t1):
                     break
                 if left <= 0:
                     status = RESULTS.max_steps_reached
@@ -210,18 +223,36 @@ def _finish(
     )
 
 
-def _diffrax_event(events: tuple[Event, ...]) -> diffrax.Event | None:
-    """The same events for `diffeqsolve`; booleans end a run at the end of their step there."""
+def _diffrax_event(
+    system: AbstractSystem, events: tuple[Event, ...], y0: AnyArray, params: Params
+) -> diffrax.Event | None:
+    """The same event for `diffeqsolve`; a boolean ends a run at the end of its step there."""
     if not events:
         return None
-    conditions = [lambda t, y, args, e=e, **_: e.raw_value(t, y, args) for e in events]
-    directions = [{"rising": True, "falling": False}.get(e.direction or "") for e in events]
-    if len(events) == 1:
-        finder = optx.Bisection(_EVENT_TOLERANCE, _EVENT_TOLERANCE)
-        return diffrax.Event(conditions[0], finder, direction=directions[0])
-    # Several at once make a system of equations, which bisection cannot take.
+    if len(events) > 1:
+        raise ValueError(
+            "under `jit`, `grad` and `vmap` a run can watch one event only: combine them into one "
+            "condition (`jnp.minimum`, a product), or run outside of the transformation"
+        )
+    event = next(iter(events))
+    direction = {"rising": True, "falling": False}.get(event.direction or "")
+    boolean = event.raw_value(jnp.zeros((), y0.dtype), y0, params).dtype == jnp.bool_
+    if boolean:
+        return diffrax.Event(lambda t, y, args, **_: event.raw_value(t, y, args))
+
+    field = Field(system.laws)
+
+    def condition(t: Any, y: AnyArray, args: Params, *, t0: Any, **_: Any) -> AnyArray:
+        """The event's value; where it starts at zero, with the sign it is about to take."""
+        t = jnp.asarray(t, y.dtype)
+        value, slope = jax.jvp(
+            lambda t, y: event.value(t, y, args), (t, y), (jnp.ones_like(t), field(t, y, args))
+        )
+        soon = jnp.where(slope < 0, -1.0, 1.0) * jnp.finfo(y.dtype).tiny
+        return jnp.where((t == t0) & (value == 0), soon, value)
+
     finder = optx.Newton(_EVENT_TOLERANCE, _EVENT_TOLERANCE)
-    return diffrax.Event(conditions, finder, direction=directions)
+    return diffrax.Event(condition, finder, direction=direction)
 
 
 def run_traced(
@@ -231,7 +262,7 @@ def run_traced(
 
     Shapes cannot depend on values here: samples after an event or a failure are infinite.
     """
-    event = _diffrax_event(settings.events)
+    event = _diffrax_event(system, settings.events, y0, params)
     forward = settings.gradient == "forward"
     solve = diffrax.diffeqsolve if forward else reverse_only(diffrax.diffeqsolve)
     solution = solve(
@@ -242,29 +273,28 @@ def run_traced(
         first_step(settings, ts[-1] - ts[0]),
         y0,
         params,
-        saveat=diffrax.SaveAt(ts=ts, t1=bool(settings.events), dense=settings.dense),
+        saveat=diffrax.SaveAt(
+            subs=[diffrax.SubSaveAt(ts=ts), diffrax.SubSaveAt(t1=True)], dense=settings.dense
+        ),
         stepsize_controller=_controller(settings, ts),
         adjoint=diffrax.ForwardMode() if forward else diffrax.RecursiveCheckpointAdjoint(),
         event=event,
         max_steps=settings.max_steps,
         throw=False,
     )
-    times: AnyArray = solution.ts
-    ys: AnyArray = solution.ys
+    (times, (end_t,)), (ys, (end_y,)) = _as_any(solution.ts), _as_any(solution.ys)
     if forward:
-        times, ys = forward_only((times, ys))
-    last = jnp.sum(jnp.isfinite(times)) - 1  # an event leaves the samples after it infinite
+        times, end_t, ys, end_y = forward_only((times, end_t, ys, end_y))
     which = jnp.asarray(-1, jnp.int32)
     if settings.events:
-        masks = jnp.stack([jnp.asarray(mask) for mask in jax.tree.leaves(solution.event_mask)])
-        which = jnp.where(jnp.any(masks), jnp.argmax(masks), -1).astype(jnp.int32)
+        which = jnp.where(_as_any(solution.event_mask), 0, -1).astype(jnp.int32)
     return Run(
         ts=times,
         ys=ys,
-        result=RESULTS.promote(solution.result),
+        result=failure_of(RESULTS.promote(solution.result)),
         event=which,
         accepted=jnp.asarray(solution.stats["num_accepted_steps"]),
         rejected=jnp.asarray(solution.stats["num_rejected_steps"]),
         interpolation=solution.interpolation,
-        end=End(times[last], *unpack(ys[last])),
+        end=End(end_t, *unpack(end_y)),
     )

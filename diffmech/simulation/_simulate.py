@@ -6,12 +6,14 @@ from typing import Any
 
 import diffrax
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 import numpy as np
 
 from .._checks import (
     WRONG_PRECISION,
     as_array,
+    as_count,
     as_scalar,
     float_dtype,
     in_force,
@@ -22,19 +24,31 @@ from .._checks import (
 from .._results import RESULTS, Result, message, same
 from .._typing import AnyArray, Coordinates, Number, Params
 from ..model import AbstractSystem, Laws
-from ..motion import acceleration_of, mass_condition_of, max_condition, pack, prepare, unpack
+from ..motion import (
+    acceleration_of,
+    mass_condition_of,
+    mass_matrix_of,
+    max_condition,
+    pack,
+    prepare,
+    unpack,
+)
 from ._events import Events, as_events
 from ._methods import DEFAULT_METHOD, as_solver, method_name, require_suitable
-from ._run import Run, Settings, run_in_stretches, run_traced
+from ._run import DEFAULT_MAX_STEPS, Run, Settings, run_in_stretches, run_traced
 from ._trajectory import Trajectory
 
 DEFAULT_SAMPLES = 1001
 # Mechanics users expect nine digits: this balances energy to 1e-10 in hard, chaotic cases too.
 DEFAULT_RTOL = {"float64": 1e-11, "float32": 1e-5}
-DEFAULT_MAX_STEPS = 1_000_000
 # Dense output under a trace must allocate every step it might take.
 DENSE_TRACED_MAX_STEPS = 8192
 _SMALLEST_TOLERANCE_IN_EPS = 50.0  # 1.1e-14 in float64; below it step control measures rounding
+_SMALLEST_SPACING_IN_EPS = 64.0  # of the largest time; a few steps must fit between samples
+_FAILED_STEP = 1e-6  # of the duration: how far to look ahead of a failed adaptive step
+_RUNAWAY = 1e6  # times its initial size: a motion that far out has blown up, and may overflow
+_PROBES = 33  # states looked at ahead of a failed step
+_SMALL_INERTIA = 1e-8  # part of its initial value at which a diagonal of M counts as vanished
 _UNEXPLAINED = (
     RESULTS.step_too_small,
     RESULTS.non_finite_motion,
@@ -50,6 +64,9 @@ class SimulationError(RuntimeError):
     def __init__(self, message: str, trajectory: Trajectory):
         super().__init__(message)
         self.trajectory = trajectory
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (str(self), self.trajectory)
 
 
 def simulate(
@@ -90,15 +107,16 @@ def simulate(
       for accuracy, "Kvaerno5" for stiff equations, "GaussLegendre4" or "Variational" with `dt` for
       long runs that must not drift.
     - `rtol`, `atol`: tolerances per step of adaptive methods. `rtol=None` means 1e-11 (1e-5 in
-      float32), which keeps the energy of a chaotic chain of 15 links to 1e-10 over 20 s; `atol=None`
-      means equal to `rtol`.
+      float32), which keeps the energy of a chaotic chain of 15 links to 1e-10 over 20 s;
+      `atol=None` means equal to `rtol`.
     - `dt`: a constant step [s], adjusted to divide the duration; then no tolerance is used.
 
     **Other arguments:**
 
     - `events`: `{"name": condition}`, each a function `(q, qd, t, params) -> number or bool` or an
       `Event`; the first to change sign or become true ends the run.
-    - `dense`: keep every step's interpolation, so that `trajectory(t)` is as accurate as the run.
+    - `dense`: keep every step's interpolation for `trajectory(t)`; samples are more accurate, since
+      steps end on them.
     - `gradient`: "reverse" (`jax.grad`, `jax.jacrev`) or "forward" (`jax.jvp`, `jax.jacfwd`).
     - `max_steps`: bound on attempted steps.
     - `throw`: raise `SimulationError` if the run fails; otherwise look at `trajectory.status`.
@@ -112,8 +130,9 @@ def simulate(
     **Raises:** `ValueError` for a wrong call, `SimulationError` for a failed run.
     """
     warn_if_single_precision()
-    q, qd, _, params = prepare(system, t0, params, q0=q0, qd0=qd0)
+    q, qd, _, params = prepare(system, 0.0, params, q0=q0, qd0=qd0)
     times = in_force(_sample_times(duration, ts, as_scalar(t0, "t0"), samples))
+    _require_resolved(times)
     settings = _settings(
         system,
         params,
@@ -133,7 +152,7 @@ def simulate(
         return _record(run, system, params, settings, times[-1])
     y0 = np.concatenate([q, qd, np.zeros(1, q.dtype)])
     run = run_in_stretches(system, params, y0, times, times[-1], settings, progress)
-    run = run._replace(result=_explain(run, system, params))
+    run = run._replace(result=_explain(run, system, params, settings))
     return _finished(_record(run, system, params, settings, times[-1]), throw)
 
 
@@ -145,9 +164,7 @@ def _sample_times(duration: Any, ts: Any, t0: AnyArray, samples: int) -> AnyArra
         )
     if ts is None:
         span = as_scalar(duration, "duration", positive=True)
-        if not isinstance(samples, int) or samples < 2:
-            raise ValueError(f"`samples` must be a whole number, at least 2, but is {samples!r}")
-        return t0 + span * np.linspace(0.0, 1.0, samples)
+        return t0 + span * np.linspace(0.0, 1.0, as_count(samples, "samples", 2))
     try:
         array = as_array(ts)
     except (TypeError, ValueError) as error:
@@ -170,6 +187,19 @@ def _sample_times(duration: Any, ts: Any, t0: AnyArray, samples: int) -> AnyArra
     return array
 
 
+def _require_resolved(times: AnyArray) -> None:
+    """Refuse samples that lie so close that the arithmetic can hardly tell them apart."""
+    if is_traced(times):
+        return
+    spacing = float(np.min(times[1:] - times[:-1]))
+    largest = float(np.max(np.abs(times)))
+    if not spacing > _SMALLEST_SPACING_IN_EPS * float(np.finfo(times.dtype).eps) * largest:
+        raise ValueError(
+            f"the samples lie {spacing:.1e} s apart, too close for times of {largest:g} s in "
+            f"{times.dtype}: use a longer duration, fewer samples, or count time from zero"
+        )
+
+
 def _settings(
     system: AbstractSystem,
     params: Params,
@@ -187,8 +217,8 @@ def _settings(
     """How to run, checked."""
     if gradient not in ("reverse", "forward"):
         raise ValueError(f"`gradient` must be 'reverse' or 'forward', but is {gradient!r}")
-    if max_steps is not None and (not isinstance(max_steps, int) or max_steps < 1):
-        raise ValueError(f"`max_steps` must be a positive whole number, but is {max_steps!r}")
+    if max_steps is not None:
+        max_steps = as_count(max_steps, "max_steps", 1)
     solver = as_solver(method)
     require_suitable(solver, fixed=dt is not None, lagrangian=isinstance(system.laws, Laws))
     names, made = as_events(events, system, params)
@@ -228,23 +258,41 @@ def _require_resolvable(rtol: AnyArray) -> None:
         )
 
 
-_condition = eqx.filter_jit(mass_condition_of)
-_acceleration = eqx.filter_jit(acceleration_of)
+@eqx.filter_jit
+def _ahead(
+    laws: Any, q: AnyArray, qd: AnyArray, t: AnyArray, h: AnyArray, params: Params
+) -> tuple[AnyArray, AnyArray, AnyArray]:
+    """Condition and diagonal of M, and whether q̈ is finite, along a straight path of length h."""
+
+    def look(s: AnyArray) -> tuple[AnyArray, AnyArray, AnyArray]:
+        place, time = q + s * h * qd, t + s * h
+        finite = jnp.all(jnp.isfinite(acceleration_of(laws, place, qd, time, params)))
+        if not isinstance(laws, Laws):
+            return jnp.ones(()), jnp.ones_like(q), finite
+        mass = mass_matrix_of(laws, place, qd, time, params)
+        return mass_condition_of(laws, place, qd, time, params), jnp.diagonal(mass), finite
+
+    return jax.vmap(look)(jnp.linspace(0.0, 1.0, _PROBES, dtype=q.dtype))
 
 
-def _explain(run: Run, system: AbstractSystem, params: Params) -> Result:
-    """The reason behind a failed step, from the state where it failed."""
+def _explain(run: Run, system: AbstractSystem, params: Params, settings: Settings) -> Result:
+    """The reason behind a failed step, from the state where it failed and a look ahead."""
     if not same(run.result, *_UNEXPLAINED):
         return run.result
-    end = run.end
-    if isinstance(system.laws, Laws):
-        condition = float(_condition(system.laws, end.q, end.qd, end.t, params))
-        # Steps shrink to nothing well before the matrix is singular to round-off.
-        if not condition < math.sqrt(max_condition(end.q.dtype)):
-            return RESULTS.singular_mass_matrix
-    if not np.all(np.isfinite(_acceleration(system.laws, end.q, end.qd, end.t, params))):
-        return RESULTS.non_finite_motion
-    return run.result
+    end, start = run.end, unpack(run.ys[0])
+    span = float(run.ts[-1]) - float(run.ts[0])
+    h = _FAILED_STEP * span if settings.dt is None else float(settings.dt)
+    conditions, inertias, finite = _ahead(system.laws, end.q, end.qd, end.t, in_force(h), params)
+    _, first, _ = _ahead(system.laws, start[0], start[1], run.ts[0], in_force(0.0), params)
+    vanished = np.min(np.abs(inertias)) < _SMALL_INERTIA * np.min(np.abs(first))
+    # Steps shrink to nothing well before the matrix is singular to round-off.
+    limit = math.sqrt(max_condition(end.q.dtype))
+    if not float(np.max(conditions)) < limit or (vanished and isinstance(system.laws, Laws)):
+        return RESULTS.singular_mass_matrix
+    size = 1 + float(np.max(np.abs(start[0])))
+    if np.all(finite) or float(np.max(np.abs(end.q))) > _RUNAWAY * size:
+        return run.result
+    return RESULTS.non_finite_motion
 
 
 def _record(
@@ -288,7 +336,7 @@ def _finished(trajectory: Trajectory, throw: bool) -> Trajectory:
         return trajectory
     raise SimulationError(
         f"{trajectory.system.name} stopped {where}: {message(status)}. There q = {end.q}, "
-        f"qd = {end.qd}. The {len(trajectory.ts)} samples before are in `error.trajectory`; "
-        "`throw=False` returns them without this error",
+        f"qd = {end.qd}. What was computed before is in `error.trajectory`; "
+        "`throw=False` returns it without this error",
         trajectory,
     )

@@ -122,3 +122,11 @@ def start_momentum(
     q, qd, qdd = start[:3, :-1]
     laws: Any = field.laws
     return q, qd, qdd, momentum_of(laws, q, qd, t, params)
+
+
+def rate_scale(q: Vector, step: Scalar) -> Scalar:
+    """A rate that moves the coordinates by their own size within a step.
+
+    Newton's method judges rates by it where they pass through zero.
+    """
+    return jnp.max(jnp.abs(q)) / jnp.abs(step)

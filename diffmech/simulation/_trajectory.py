@@ -1,5 +1,6 @@
 """The record of one run."""
 
+import dataclasses
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -10,7 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from .._checks import is_traced
+from .._checks import as_array, in_force, is_traced
 from .._records import write_csv
 from .._results import Result
 from .._typing import AnyArray, Number, Params, Samples, Times
@@ -21,6 +22,8 @@ from ._report import Report, assess
 from ._run import End, Settings
 
 _T = TypeVar("_T")
+_CONSTRAINED = ("residuals", "multipliers")
+_SAMPLED = ("ts", "qs", "qds", "work", *_CONSTRAINED)
 
 
 @jax.tree_util.register_pytree_node_class
@@ -106,15 +109,38 @@ class Trajectory(eqx.Module):
     interpolation: diffrax.DenseInterpolation | None
     _memo: _Memo = eqx.field(default_factory=_Memo)
 
+    def _one_run(self) -> "Trajectory":
+        """This run, if it is a single one outside of transformations, without their padding."""
+        if is_traced(self.qs, self.params):
+            raise ValueError("this needs numbers: use it outside of `jit`, `grad` and `vmap`")
+        if np.ndim(self.qs) != 2:
+            raise ValueError(
+                f"this is a batch of runs, qs has shape {self.qs.shape}: take one of them with "
+                "`jax.tree.map(lambda x: x[0], batch)`"
+            )
+        kept = np.isfinite(np.asarray(self.ts))
+        if kept.all():
+            return self
+        arrays = {name: np.asarray(getattr(self, name))[kept] for name in _SAMPLED}
+        if self.event is not None:
+            end = {"ts": self.end.t, "qs": self.end.q, "qds": self.end.qd, "work": self.end.work}
+            arrays |= {name: np.append(arrays[name], [x], axis=0) for name, x in end.items()}
+            arrays |= {name: np.zeros((len(arrays["ts"]), 0)) for name in _CONSTRAINED}
+        return dataclasses.replace(self, **arrays, _memo=_Memo())
+
     @property
     def event(self) -> str | None:
         """Name of the event that ended the run, or None."""
+        if np.ndim(self.event_index) != 0:
+            raise ValueError("this is a batch of runs: look at `event_index`, -1 means none")
         index = int(self.event_index)
         return self.settings.event_names[index] if index >= 0 else None
 
     @property
     def energies(self) -> Energy:
         """Total, kinetic and potential energy at the samples, each of shape (k,) [J]."""
+        if np.ndim(self.qs) != 2:
+            self._one_run()
         return self._memo.get(
             "energies",
             lambda: _energies(self.system.laws, self.ts, self.qs, self.qds, self.params),
@@ -130,14 +156,19 @@ class Trajectory(eqx.Module):
         Raises:
             ValueError: a time outside the run.
         """
-        times = jnp.asarray(t, self.ts.dtype)
+        try:
+            times = in_force(as_array(t))
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"`t` must be a time or an array of times, but {error}") from error
         if not is_traced(times, self.ts):
+            if np.ndim(self.qs) != 2 or not np.isfinite(np.asarray(self.ts[-1])):
+                return self._one_run()(times)
             low, high = float(self.ts[0]), float(self.ts[-1])
-            if not bool(jnp.all((times >= low) & (times <= high))):
+            if not bool(np.all((times >= low) & (times <= high))):
                 raise ValueError(f"`t` must lie within the run, {low:g} to {high:g} s, but is {t}")
             if len(self.ts) < 2:
                 raise ValueError("the run has a single sample, so there is nothing in between")
-        flat = jnp.atleast_1d(times)
+        flat = jnp.reshape(times, (-1,))
         if self.interpolation is not None:
             ys = jax.vmap(self.interpolation.evaluate)(flat)
         else:
@@ -149,14 +180,12 @@ class Trajectory(eqx.Module):
 
     def report(self) -> Report:
         """Why this run can be believed, and for how long; made once, on first use."""
-        if is_traced(self.qs, self.params):
-            raise ValueError("a report needs numbers: make it outside of `jit`, `grad` and `vmap`")
-        return self._memo.get("report", lambda: assess(self))
+        return self._memo.get("report", lambda: assess(self._one_run()))
 
     def __str__(self) -> str:
         if is_traced(self.qs, self.params):
             return f"Trajectory of {self.system.name} under a JAX transformation"
-        if self.qs.ndim != 2:
+        if np.ndim(self.qs) != 2:
             return f"Trajectory of {self.system.name}, batched: qs has shape {self.qs.shape}"
         return str(self.report())
 
@@ -170,11 +199,12 @@ class Trajectory(eqx.Module):
         """Write the run and its report to a checksummed `.npz`; `diffmech.load` reads it back."""
         from ._files import save  # the file format knows this record, not the other way round
 
-        return save(self, path, overwrite=overwrite)
+        return save(self._one_run(), path, overwrite=overwrite)
 
     def to_csv(self, path: str | Path, *, overwrite: bool = False) -> Path:
         """Write time, coordinates, rates, energy and work as columns with a header."""
-        names = list(self.system.coordinates)
+        run = self._one_run()
+        names = list(run.system.coordinates)
         header = ["t", *names, *(f"{name}_dot" for name in names), "energy", "work"]
-        columns = [self.ts, *self.qs.T, *self.qds.T, self.energies.total, self.work]
+        columns = [run.ts, *run.qs.T, *run.qds.T, run.energies.total, run.work]
         return write_csv(path, header, [np.asarray(c) for c in columns], overwrite=overwrite)

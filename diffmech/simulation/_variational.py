@@ -26,7 +26,7 @@ from .._typing import AnyArray, Params, Scalar, Truth, Vector
 from ..motion import Field, force_of, newton
 from ._gauss_legendre import gauss_work
 from ._path import MotionPath
-from ._symplectic import AbstractSymplectic, start_momentum
+from ._symplectic import AbstractSymplectic, rate_scale, start_momentum
 
 _R5 = np.sqrt(5.0)
 
@@ -93,7 +93,7 @@ class Variational(AbstractSymplectic):
 
         fractions = jnp.asarray(nodes[1:], step.dtype)[:, None]
         guess = fractions * qd + 0.5 * step * fractions**2 * qdd
-        later, solved = newton(residual, guess.ravel())
+        later, solved = newton(residual, guess.ravel(), rate_scale(q, step), jnp.max(jnp.abs(p)))
         return q + step * later[-q.size :], impulses(later)[-1], qd + step * qdd, solved
 
     def work(

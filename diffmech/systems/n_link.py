@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from .._checks import as_array
+from .._checks import as_array, as_count
 from .._typing import AnyArray, Number, Numbers, Scalar, Vector
 from ..model import System
 
@@ -83,8 +83,7 @@ def n_link(
     Centres default to the middle of each link and inertias to the uniform rod's m l²/12.
     Starts at rest: "nice" (all 45°, also the default) and "chaotic" (90°, 180°, 90°, ...).
     """
-    if not isinstance(n, int) or n < 1:
-        raise ValueError(f"`n` must be a whole number of links, at least 1, but is {n!r}")
+    n = as_count(n, "n", 1)
 
     def per_link(value: Numbers, label: str) -> AnyArray:
         array = as_array(value)

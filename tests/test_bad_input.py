@@ -1,0 +1,446 @@
+"""Wrong calls and numerical failures: one clear sentence each, nothing lost."""
+
+import subprocess
+import sys
+import textwrap
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import diffmech as dm
+
+from .conftest import machine
+
+
+@pytest.fixture(scope="module")
+def boot() -> dm.System:
+    return machine("babyboot")
+
+
+def run_python(code: str, **environment: str) -> str:
+    """Run code in a process of its own, without the run-time type checks of this suite."""
+    import os
+
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)],
+        capture_output=True,
+        text=True,
+        timeout=200,
+        env={**os.environ, **environment},
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+# NaN and infinity (case 1)
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda s: dm.simulate(s, [1.0, np.nan], duration=1), r"`q0\[1\]` \(qB\) must be finite"),
+        (
+            lambda s: dm.simulate(s, [1.0, 0.0], [np.inf, 0.0], duration=1),
+            r"`qd0\[0\]` \(qA\) must be finite, but is inf",
+        ),
+        (
+            lambda s: dm.simulate(s.with_params(mB=np.nan), [1.0, 0.0], duration=1),
+            "`mB` must be finite, but is nan",
+        ),
+        (lambda s: dm.simulate(s, [1.0, 0.0], duration=np.nan), "`duration` must be finite"),
+        (lambda s: dm.simulate(s, [1.0, 0.0], ts=[0, np.inf]), r"`ts\[1\]` must be finite"),
+        (lambda s: dm.acceleration(s, [np.nan, 0.0], [0.0, 0.0]), r"`q\[0\]` \(qA\) must be fin"),
+    ],
+)
+def test_nan_and_infinity_are_named_before_compiling(
+    boot: dm.System, call: Any, sentence: str
+) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        call(boot)
+
+
+def test_nan_in_a_nested_parameter_is_named_by_its_path() -> None:
+    system = machine("double_pendulum").with_params({"masses[1]": np.nan})
+    with pytest.raises(ValueError, match=r"`masses\[1\]` must be finite, but is nan"):
+        dm.simulate(system, [1.0, 1.0], duration=1)
+
+
+# Shapes, types, names (case 3)
+
+
+@pytest.mark.parametrize(
+    ("q0", "sentence"),
+    [
+        ([1.0, 2.0, 3.0], r"`q0` must have shape \(2,\) = \(qA, qB\), but has shape \(3,\)"),
+        (1.0, r"must have shape \(2,\) = \(qA, qB\), but has shape \(\)"),
+        ({"qA": 1.0}, "but qB is missing"),
+        ({"qA": 1.0, "qb": 2.0}, "names 'qb', which is not a coordinate. Did you mean 'qB'"),
+        (["a", "b"], "is not numeric"),
+        (np.array([1j, 0]), "is not real"),
+        (jnp.array([1j, 0]), "is not real"),
+    ],
+)
+def test_wrong_initial_states_are_explained(boot: dm.System, q0: Any, sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        dm.simulate(boot, q0, duration=1.0)
+
+
+def test_integers_and_float32_are_cast(boot: dm.System) -> None:
+    integers = dm.simulate(boot, [1, 0], [0, 0], duration=1, samples=3)
+    singles = dm.simulate(boot, np.array([1, 0], np.float32), duration=np.float32(1), samples=3)
+    named = dm.simulate(boot, {"qB": 0, "qA": 1}, duration=1.0, samples=3)
+    assert integers.qs.dtype == singles.qs.dtype == np.float64
+    np.testing.assert_array_equal(integers.qs, singles.qs)
+    np.testing.assert_array_equal(integers.qs, named.qs)
+
+
+def test_parameters_are_checked_by_path_structure_and_shape() -> None:
+    system = machine("double_pendulum")
+    with pytest.raises(ValueError, match=r"no parameter 'mases'\. Did you mean 'masses'"):
+        system.with_params(mases=[1, 2])
+    with pytest.raises(ValueError, match=r"`masses` must have shape \(2,\), but has shape \(3,\)"):
+        system.with_params(masses=[1, 2, 3])
+    with pytest.raises(ValueError, match=r"`masses` has shape \(2,\), so there is no 'masses\[2\]"):
+        system.with_params({"masses[2]": 1.0})
+    with pytest.raises(ValueError, match="`gravity` must be numbers"):
+        system.with_params(gravity="strong")
+    assert float(system.with_params({"masses[1]": 5.0}).params.masses[1]) == 5.0
+    np.testing.assert_array_equal(system.with_params(masses=3.0).params.masses, [3.0, 3.0])
+    nested = dm.System(
+        lambda q, qd, t, p: 0.5 * p["a"]["m"][0] * qd @ qd, ("x",), {"a": {"m": [1.0, 2.0]}}
+    )
+    assert float(nested.with_params({"a.m[1]": 7.0}).params["a"]["m"][1]) == 7.0
+    with pytest.raises(
+        ValueError, match="`params` must have the structure of the system's, but la"
+    ):
+        dm.simulate(nested, [1.0], duration=1.0, params={"a": {"m": [1.0]}})
+    with pytest.raises(ValueError, match="but has 'b', which it does not"):
+        dm.simulate(nested, [1.0], duration=1.0, params={"b": 1.0})
+
+
+# Times and tolerances (case 4)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ({}, "give either `duration` or `ts`"),
+        ({"duration": 1.0, "ts": [0, 1]}, "not both"),
+        ({"duration": 0.0}, "`duration` must be greater than zero, but is 0"),
+        ({"duration": -2.0}, "`duration` must be greater than zero, but is -2"),
+        ({"ts": [0.0, 2.0, 1.0]}, r"`ts` must increase, but ts\[2\] = 1 is not after ts\[1\] = 2"),
+        ({"ts": [0.0, 1.0, 1.0]}, "sort it and drop repeated times"),
+        ({"ts": [0.0]}, "`ts` must be at least two times in a row"),
+        ({"duration": 1.0, "rtol": 0.0}, "`rtol` must be greater than zero"),
+        (
+            {"duration": 1.0, "rtol": 1e-17},
+            "`rtol` must be at least 1e-14 in float64, but is 1e-17",
+        ),
+        ({"duration": 1.0, "atol": -1.0}, "`atol` must be greater than zero, but is -1"),
+        ({"duration": 1.0, "dt": 0.0}, "`dt` must be greater than zero"),
+        ({"duration": 1.0, "samples": 1}, "`samples` must be a whole number, at least 2"),
+        ({"duration": 1.0, "max_steps": 0}, "`max_steps` must be a whole number, at least 1"),
+        ({"duration": 1e-12, "t0": 1.0}, "too close for times of 1 s in float64"),
+        ({"duration": 1.0, "t0": np.nan}, "`t0` must be finite, but is nan"),
+        ({"duration": 1.0, "rtol": np.nan}, "`rtol` must be finite, but is nan"),
+        ({"duration": 1.0, "gradient": "adjoint"}, "`gradient` must be 'reverse' or 'forward'"),
+        ({"ts": [1.0, 2.0], "t0": 0.5}, "`t0` goes with `duration`"),
+    ],
+)
+def test_wrong_times_and_tolerances_are_explained(
+    boot: dm.System, arguments: dict[str, Any], sentence: str
+) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        dm.simulate(boot, [1.0, 0.0], **arguments)
+
+
+# Precision (case 5)
+
+
+def test_float32_warns_once_runs_and_refuses_what_it_cannot_do() -> None:
+    out = run_python(
+        """
+        import warnings
+        import diffmech as dm
+        boot = dm.systems.babyboot()
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("default")
+            for _ in range(2):
+                run = dm.simulate(boot, *boot.starts["regular"], duration=1.0)
+        print(len(caught), "JAX_ENABLE_X64=1" in str(caught[0].message), run.qs.dtype)
+        warnings.simplefilter("ignore")
+        print("float32" in str(run))
+        try:
+            dm.simulate(boot, *boot.starts["regular"], duration=1.0, rtol=1e-9)
+        except ValueError as error:
+            print(error)
+        """,
+        DIFFMECH_X64="0",
+        JAX_ENABLE_X64="0",
+    )
+    lines = out.splitlines()
+    assert lines[:2] == ["1 True float32", "True"]
+    assert lines[2].startswith("`rtol` must be at least 6e-06 in float32, but is 1e-09")
+    assert "JAX_ENABLE_X64=1" in lines[2]
+
+
+# Singular mass matrices (case 6)
+
+
+def test_a_massless_pendulum_has_no_acceleration() -> None:
+    system = dm.systems.pendulum(mass=0.0)
+    with pytest.raises(ValueError, match="mass matrix of 'pendulum' is singular"):
+        dm.acceleration(system, [1.0], [0.0])
+    with pytest.raises(dm.SimulationError, match="stopped at t = 0 s of 1 s: the mass matrix is"):
+        dm.simulate(system, [1.0], duration=1.0)
+    run = dm.simulate(system, [1.0], duration=1.0, throw=False)
+    assert bool(run.status == dm.RESULTS.singular_mass_matrix)
+    np.testing.assert_array_equal(run.qs, [[1.0]])
+    assert np.isnan(jax.jit(lambda q: dm.acceleration(system, q, [0.0]))(np.array([1.0])))[0]
+
+
+def gimbal(q: Any, qd: Any, t: Any, params: Any) -> Any:
+    """A free body of moments 1, 2, 3 in yaw-pitch-roll angles: singular at a pitch of 90°."""
+    yaw, pitch, roll = qd
+    cos, sin = jnp.cos(q[1:]), jnp.sin(q[1:])
+    spin = jnp.stack(
+        [
+            roll - yaw * sin[0],
+            pitch * cos[1] + yaw * cos[0] * sin[1],
+            yaw * cos[0] * cos[1] - pitch * sin[1],
+        ]
+    )
+    return 0.5 * jnp.array([1.0, 2.0, 3.0]) @ spin**2
+
+
+def test_gimbal_lock_is_reported_with_time_and_state() -> None:
+    system = dm.System(gimbal, {"yaw": "rad", "pitch": "rad", "roll": "rad"}, name="gimbal")
+    with pytest.raises(dm.SimulationError, match=r"gimbal stopped at t = 0 s.*mass matrix is sing"):
+        dm.simulate(system, [0.0, np.pi / 2, 0.0], [0.1, 0.2, 0.3], duration=1.0)
+    # Pure pitching at 1 rad/s, in steps of 0.01 s, stands at 90° after 0.5 s.
+    start = [0.0, np.pi / 2 - 0.5, 0.0]
+    arguments = {"duration": 1.0, "samples": 101, "method": "Dopri5", "dt": 0.01}
+    with pytest.raises(dm.SimulationError, match="the mass matrix is singular") as caught:
+        dm.simulate(system, start, [0.0, 1.0, 0.0], **arguments)
+    run = caught.value.trajectory
+    assert abs(float(run.end.t) - 0.5) < 0.011
+    assert abs(float(run.end.q[1]) - np.pi / 2) < 0.011
+    assert np.all(np.isfinite(run.qs))
+    assert len(run.ts) >= 49
+    assert "gimbal lock" in str(run)
+
+
+def test_a_vanishing_mass_is_called_singular() -> None:
+    # Mass x at place x: 1/2 x ẋ² is kept, so x reaches 0 at t = 2/3 with infinite speed.
+    system = dm.System(lambda q, qd, t, p: 0.5 * q[0] * qd[0] ** 2, ("x",), name="melting")
+    with pytest.raises(dm.SimulationError, match="the mass matrix is singular") as caught:
+        dm.simulate(system, [1.0], [-1.0], duration=1.0)
+    assert abs(float(caught.value.trajectory.end.t) - 2 / 3) < 1e-6
+
+
+# Blow-up, stall, step limit (case 7)
+
+
+def test_a_finite_time_blow_up_is_bounded_and_kept() -> None:
+    # ẍ = 6 x² from x = 1, ẋ = 2 is x = 1/(1 − t)²: infinite at t = 1.
+    system = dm.System(lambda q, qd, t, p: 0.5 * qd @ qd + 2 * q[0] ** 3, ("x",), name="runaway")
+    run = dm.simulate(system, [1.0], [2.0], duration=2.0, throw=False)
+    assert bool(run.status == dm.RESULTS.step_too_small)
+    assert abs(float(run.end.t) - 1.0) < 1e-6
+    np.testing.assert_allclose(run.qs[:400, 0], (1 - np.asarray(run.ts)[:400]) ** -2.0, rtol=1e-8)
+    assert int(run.stats["accepted"]) + int(run.stats["rejected"]) < 5000
+    with pytest.raises(dm.SimulationError, match="blows up in finite time"):
+        dm.simulate(system, [1.0], [2.0], duration=2.0)
+
+
+def test_the_step_limit_keeps_the_part_that_was_computed() -> None:
+    system = machine("pendulum")
+    with pytest.raises(dm.SimulationError, match=r"raise `max_steps`.*Kvaerno5") as caught:
+        dm.simulate(system, [1.0], duration=1000.0, max_steps=50)
+    part = caught.value.trajectory
+    assert int(part.stats["accepted"]) + int(part.stats["rejected"]) == 50
+    assert bool(part.status == dm.RESULTS.max_steps_reached)
+    assert "early, at t = " in str(part)
+
+
+def test_a_force_that_becomes_nan_is_reported() -> None:
+    def forces(q: Any, qd: Any, t: Any, params: Any) -> Any:
+        return jnp.sqrt(0.5 - t) * jnp.ones_like(q)
+
+    system = dm.System(lambda q, qd, t, p: 0.5 * qd @ qd, ("x",), forces=forces, name="fading")
+    run = dm.simulate(system, [0.0], duration=1.0, throw=False)
+    assert bool(run.status == dm.RESULTS.non_finite_motion)
+    assert abs(float(run.end.t) - 0.5) < 1e-6
+    assert np.all(np.isfinite(run.qs))
+    with pytest.raises(
+        dm.SimulationError, match=r"fading stopped at t = 0\.5.*stopped being finite"
+    ):
+        dm.simulate(system, [0.0], duration=1.0)
+
+
+def test_failed_lanes_of_a_batch_do_not_disturb_the_others() -> None:
+    system = dm.System(lambda q, qd, t, p: 0.5 * qd @ qd + 2 * q[0] ** 3, ("x",))
+    starts = jnp.array([[-1.0], [1.0], [-0.5]])
+    batch = jax.vmap(lambda q: dm.simulate(system, q, [2.0], duration=1.5, samples=4))(starts)
+    fine = np.asarray(batch.status == dm.RESULTS.successful)
+    assert fine.tolist() == [True, False, True]
+    for i in (0, 2):
+        alone = dm.simulate(system, starts[i], [2.0], duration=1.5, samples=4)
+        np.testing.assert_allclose(batch.qs[i], alone.qs, atol=1e-10)
+    assert int(np.max(batch.stats["rejected"])) < 5000
+    for use in (lambda b: b.report(), lambda b: b.energies, lambda b: b(0.5)):
+        with pytest.raises(ValueError, match="a batch of runs"):
+            use(batch)
+
+
+# A user's functions (case 21)
+
+
+def uses_numpy(q: Any, qd: Any, t: Any, params: Any) -> Any:
+    return 0.5 * qd @ qd - np.cos(np.asarray(q))[0]
+
+
+def branches(q: Any, qd: Any, t: Any, params: Any) -> Any:
+    return 0.5 * qd @ qd if q[0] > 0 else qd @ qd
+
+
+def raises(q: Any, qd: Any, t: Any, params: Any) -> Any:
+    return {}["mass"] * qd @ qd
+
+
+def loops(q: Any, qd: Any, t: Any, params: Any) -> Any:
+    return jax.lax.while_loop(lambda x: x < 1, lambda x: x + 1, qd @ qd)
+
+
+@pytest.mark.parametrize(
+    ("lagrangian", "sentence"),
+    [
+        (lambda q, qd, t, p: qd**2, r"`lagrangian` .* must return a scalar, .* shape \(2,\)"),
+        (lambda q, qd, t, p: 1, "must return a real float array, but returns"),
+        (lambda q, qd, t, p: None, "but returns NoneType"),
+        (lambda q, qd, t, p: (qd @ qd) * 1j, "but returns dtype complex128"),
+        (uses_numpy, r"uses_numpy.* must be made of JAX operations"),
+        (branches, r"`jnp.where` for `if`"),
+        (raises, r"`lagrangian` \(raises\) raised KeyError when tried"),
+        (loops, r"loops, differentiated twice\) raised ValueError"),
+        (lambda q, qd: qd @ qd, "raised TypeError when tried"),
+    ],
+)
+def test_mistakes_in_a_lagrangian_are_caught_when_it_is_declared(
+    lagrangian: Any, sentence: str
+) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        dm.System(lagrangian, ("x", "y"))
+
+
+def test_mistakes_in_other_functions_name_the_function() -> None:
+    free = lambda q, qd, t, p: 0.5 * qd @ qd  # noqa: E731
+    with pytest.raises(ValueError, match=r"`forces` .* must return shape \(2,\) but returns"):
+        dm.System(free, ("x", "y"), forces=lambda q, qd, t, p: q[0])
+    with pytest.raises(ValueError, match=r"`dissipation` .* must return a scalar"):
+        dm.System(free, ("x", "y"), dissipation=lambda q, qd, t, p: qd)
+    with pytest.raises(ValueError, match=r"`landmarks` must return shape \(k, 2\) or \(k, 3\)"):
+        dm.System(free, ("x", "y"), landmarks=lambda q, t, p: q)
+    with pytest.raises(ValueError, match="`links` joins \\(0, 3\\), but there are only 1"):
+        dm.System(free, ("x", "y"), landmarks=lambda q, t, p: q[None], links=[(0, 3)])
+    with pytest.raises(ValueError, match=r"`acceleration` .* must return shape \(2,\)"):
+        dm.Explicit(lambda q, qd, t, p: q[0], ("x", "y"))
+    system = dm.System(free, ("x", "y"))
+    with pytest.raises(ValueError, match=r"`events\['far'\]` .* must return a scalar"):
+        dm.simulate(system, [0, 0], duration=1, events={"far": lambda q, qd, t, p: q})
+
+
+def test_a_lagrangian_that_returns_nan_is_reported() -> None:
+    system = dm.System(lambda q, qd, t, p: 0.5 * qd @ qd + jnp.sqrt(q[0]), ("x",), name="broken")
+    with pytest.raises(
+        dm.SimulationError, match=r"broken stopped at t = 0 s.*stopped being finite"
+    ):
+        dm.simulate(system, [-1.0], duration=1.0)
+    with pytest.raises(ValueError, match="the equations of 'broken' give NaN or infinity at q = "):
+        dm.acceleration(system, [-1.0], [0.0])
+
+
+@pytest.mark.parametrize(
+    ("coordinates", "sentence"),
+    [
+        ((), "must name at least one coordinate"),
+        (("x", "x"), "must be distinct"),
+        (("x y",), "must be names such as"),
+        (("m",), "names both a coordinate and a parameter"),
+    ],
+)
+def test_coordinate_names_are_checked(coordinates: Any, sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        dm.System(lambda q, qd, t, p: 0.5 * p["m"] * qd @ qd, coordinates, {"m": 1.0})
+
+
+# Under the user's own transformations (case 22)
+
+
+def test_checks_on_traced_values_become_statuses() -> None:
+    system = machine("pendulum")
+    run = jax.jit(lambda q: dm.simulate(system, q, duration=1.0, samples=3))
+    good, bad = run(jnp.array([1.0])), run(jnp.array([jnp.nan]))
+    assert bool(good.status == dm.RESULTS.successful)
+    assert bool(bad.status == dm.RESULTS.step_too_small)
+    assert int(bad.stats["rejected"]) < 100  # a lane of NaN must not hold up the others
+    with pytest.raises(ValueError, match="outside of `jit`"):
+        jax.jit(lambda q: dm.simulate(system, q, duration=1.0).report())(jnp.array([1.0]))
+    gradient = jax.grad(lambda q: dm.simulate(system, q, duration=0.5, samples=2).end.q[0])(
+        jnp.array([1.0])
+    )
+    assert np.all(np.isfinite(gradient))
+
+
+# Things of the wrong type altogether
+
+
+def test_wrong_types_get_a_sentence_without_type_checking() -> None:
+    out = run_python(
+        """
+        import diffrax, diffmech as dm
+        boot = dm.systems.babyboot()
+        calls = [
+            lambda: dm.simulate("boot", [0, 0], duration=1),
+            lambda: dm.simulate(boot, None, duration=1),
+            lambda: dm.simulate(boot, [0, 0], duration="long"),
+            lambda: dm.simulate(boot, [0, 0], duration=1, method=8),
+            lambda: dm.simulate(boot, [0, 0], duration=1, method=diffrax.Tsit5),
+            lambda: dm.simulate(boot, [0, 0], duration=1, events=[1]),
+            lambda: dm.System("L", ("x",)),
+            lambda: dm.System(lambda q, qd, t, p: qd @ qd, 3),
+            lambda: dm.Event(lambda q, qd, t, p: q[0], direction="up"),
+            lambda: dm.mass_matrix(dm.Explicit(lambda q, qd, t, p: q, ("x",)), [0.0]),
+            lambda: dm.System(lambda q, qd, t, p: qd @ qd, ("x",), {"m": "heavy"}),
+            lambda: dm.simulate(boot, [0, 0], duration=1, params="heavy"),
+        ]
+        for call in calls:
+            try:
+                call()
+                print("no error")
+            except ValueError as error:
+                print(error)
+        """
+    )
+    expected = [
+        "`system` must be a `System` or an `Explicit`, but is a str",
+        "`q0` must have shape (2,) = (qA, qB), but",
+        "`duration` must be a number, but",
+        "`method` must be a name or a Diffrax solver",
+        "`method` must be a name or a Diffrax solver",
+        "`events` must map names to conditions",
+        "`lagrangian` must be a function of (q, qd, t, params), but is 'L'",
+        "`coordinates` must be",
+        "`direction` must be 'rising', 'falling' or None, but is 'up'",
+        "the mass matrix needs a Lagrangian",
+        "parameter `m` must be numbers, but",
+        "parameter `params` must be numbers, but",
+    ]
+    lines = out.strip().splitlines()
+    assert len(lines) == len(expected), out
+    for line, start in zip(lines, expected, strict=True):
+        assert line.startswith(start), line
