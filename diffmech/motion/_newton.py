@@ -11,6 +11,7 @@ from .._typing import AnyArray, Scalar, Truth
 
 _MAX_ITERATIONS = 60  # quadratic convergence needs 3 to 6; more means a bad start
 _MAX_HALVINGS = 30
+_LAST_DIGITS = 1e-13  # relative step below which a residual may grow by rounding alone
 _STALLED = 0.9  # far from quadratic a step still gains: a root of a root gains 1/√3
 _ROUNDING = 1e-12  # residuals below this part of their terms are made of rounding
 _NEAR = 1e-6  # relative step from which a residual that no longer falls means round-off
@@ -76,7 +77,7 @@ def _iterate(
 
         def too_far(shortened: tuple[Any, Any, Any]) -> Truth:
             _, residual, halvings = shortened
-            far = (size > _NEAR) & (before > _ROUNDING * scale)
+            far = (size > _LAST_DIGITS) & (before > _ROUNDING * scale)
             worse = ~jnp.isfinite(residual) | ((residual > before) & far)
             return worse & (halvings < _MAX_HALVINGS)
 

@@ -277,7 +277,7 @@ def _ahead(
 
 def _explain(run: Run, system: AbstractSystem, params: Params, settings: Settings) -> Result:
     """The reason behind a failed step, from the state where it failed and a look ahead."""
-    if not same(run.result, *_UNEXPLAINED):
+    if same(run.result, RESULTS.successful) or not same(run.result, *_UNEXPLAINED):
         return run.result
     end, start = run.end, unpack(run.ys[0])
     span = float(run.ts[-1]) - float(run.ts[0])
@@ -289,10 +289,9 @@ def _explain(run: Run, system: AbstractSystem, params: Params, settings: Setting
     limit = math.sqrt(max_condition(end.q.dtype))
     if not float(np.max(conditions)) < limit or (vanished and isinstance(system.laws, Laws)):
         return RESULTS.singular_mass_matrix
-    size = 1 + float(np.max(np.abs(start[0])))
-    if np.all(finite) or float(np.max(np.abs(end.q))) > _RUNAWAY * size:
-        return run.result
-    return RESULTS.non_finite_motion
+    if float(np.max(np.abs(end.q))) > _RUNAWAY * (1 + float(np.max(np.abs(start[0])))):
+        return RESULTS.step_too_small
+    return run.result if np.all(finite) else RESULTS.non_finite_motion
 
 
 def _record(
