@@ -165,12 +165,12 @@ def test_a_run_that_failed_at_once_claims_nothing() -> None:
 def test_printing_makes_the_second_run_once(monkeypatch: pytest.MonkeyPatch) -> None:
     system = machine("pendulum")
     run = dm.simulate(system, [1.0], duration=1.0)
-    from diffmech.simulation import _report
+    from diffmech.simulation import _second_run
 
     calls = []
-    original = _report.run_in_stretches
+    original = _second_run.run_in_stretches
     monkeypatch.setattr(
-        _report, "run_in_stretches", lambda *a, **k: (calls.append(1), original(*a, **k))[1]
+        _second_run, "run_in_stretches", lambda *a, **k: (calls.append(1), original(*a, **k))[1]
     )
     first, second = str(run), str(run)
     assert first == second

@@ -9,14 +9,7 @@ from .._checks import trial_trace
 from .._typing import Params, ScalarFunction
 from ._coordinates import CoordinateUnits
 from ._laws import ExplicitLaws
-from ._system import (
-    AbstractSystem,
-    Start,
-    check_landmarks,
-    checked_params,
-    checked_starts,
-    trial_arguments,
-)
+from ._system import AbstractSystem, Start, checked_description, trial_arguments
 
 
 class Explicit(AbstractSystem):
@@ -57,20 +50,18 @@ class Explicit(AbstractSystem):
         name: str | None = None,
     ):
         self.equations = acceleration
-        self.coordinates = CoordinateUnits(coordinates)
-        self.params = checked_params(params, self.coordinates)
         self.energy = energy
         self.landmarks = landmarks
-        self.links = tuple((int(a), int(b)) for a, b in links)
-        self.starts = checked_starts(starts or {}, self.coordinates)
         self.name = name or getattr(acceleration, "__name__", "explicit system")
+        self.coordinates, self.params, self.links, self.starts = checked_description(
+            coordinates, params, landmarks, links, starts
+        )
 
         n = len(self.coordinates)
         arguments = trial_arguments(n, self.params)
         trial_trace(acceleration, "acceleration", (n,), *arguments)
         if energy is not None:
             trial_trace(energy, "energy", (), *arguments)
-        check_landmarks(landmarks, self.links, n, self.params)
 
     @property
     def laws(self) -> ExplicitLaws:

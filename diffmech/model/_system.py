@@ -120,14 +120,13 @@ class System(AbstractSystem):
         name: str | None = None,
     ):
         self.lagrangian = lagrangian
-        self.coordinates = CoordinateUnits(coordinates)
-        self.params = checked_params(params, self.coordinates)
         self.forces = forces
         self.dissipation = dissipation
         self.landmarks = landmarks
-        self.links = tuple((int(a), int(b)) for a, b in links)
-        self.starts = checked_starts(starts or {}, self.coordinates)
         self.name = name or getattr(lagrangian, "__name__", "system")
+        self.coordinates, self.params, self.links, self.starts = checked_description(
+            coordinates, params, landmarks, links, starts
+        )
 
         n = len(self.coordinates)
         arguments = trial_arguments(n, self.params)
@@ -137,7 +136,6 @@ class System(AbstractSystem):
             trial_trace(forces, "forces", (n,), *arguments)
         if dissipation is not None:
             trial_trace(dissipation, "dissipation", (), *arguments)
-        check_landmarks(landmarks, self.links, n, self.params)
 
     @property
     def laws(self) -> Laws:
@@ -164,7 +162,22 @@ def trial_arguments(n: int, params: Params) -> tuple[Any, Any, Any, Params]:
     return vector, vector, time, abstract
 
 
-def checked_params(params: Params, coordinates: CoordinateUnits) -> Params:
+def checked_description(
+    coordinates: Mapping[str, str] | Sequence[str],
+    params: Params,
+    landmarks: Callable[..., Any] | None,
+    links: Sequence[tuple[int, int]],
+    starts: Mapping[str, tuple[Any, Any]] | None,
+) -> tuple[CoordinateUnits, Params, tuple[tuple[int, int], ...], dict[str, Start]]:
+    """Coordinates, parameters, links and starts as every system keeps them."""
+    units = CoordinateUnits(coordinates)
+    params = _checked_params(params, units)
+    pairs = tuple((int(a), int(b)) for a, b in links)
+    _check_landmarks(landmarks, pairs, len(units), params)
+    return units, params, pairs, _checked_starts(starts or {}, units)
+
+
+def _checked_params(params: Params, coordinates: CoordinateUnits) -> Params:
     """Parameters as float arrays; a name that is also a coordinate's is refused."""
     params = cast_params(params)
     for path in parameter_paths(params):
@@ -175,7 +188,7 @@ def checked_params(params: Params, coordinates: CoordinateUnits) -> Params:
     return params
 
 
-def checked_starts(
+def _checked_starts(
     starts: Mapping[str, tuple[Any, Any]], coordinates: CoordinateUnits
 ) -> dict[str, Start]:
     """Named initial states as pairs of float vectors."""
@@ -189,7 +202,7 @@ def checked_starts(
     }
 
 
-def check_landmarks(
+def _check_landmarks(
     landmarks: Callable[..., Any] | None,
     links: tuple[tuple[int, int], ...],
     n: int,

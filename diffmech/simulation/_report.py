@@ -1,6 +1,5 @@
 """The trust report: why a run can be believed, and until when."""
 
-import dataclasses
 import math
 from typing import TYPE_CHECKING, Any
 
@@ -9,18 +8,16 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from .._checks import float_dtype, in_force
+from .._checks import in_force
 from .._results import RESULTS, message, same
 from .._typing import AnyArray, Params, Samples, Times
 from ..model import AbstractSystem, ExplicitLaws, Laws
-from ..motion import force_of, mass_condition_of, momentum_of, unpack
-from ._run import DEFAULT_MAX_STEPS, Settings, run_in_stretches
+from ..motion import force_of, mass_condition_of, momentum_of
+from ._second_run import estimate_errors
 
 if TYPE_CHECKING:
     from ._trajectory import Trajectory
 
-_TIGHTER = 1e-3  # the second run's tolerance, relative to the first one's
-_FLOOR_IN_EPS = 150.0  # tolerances below this many eps (3e-14) are beyond the arithmetic
 _BELIEVABLE = 1e-2  # of a coordinate's range (at most of 1 rad for angles): two digits
 _HARDLY_MOVES = 1e-3  # range below this part of a coordinate's size that does not count as motion
 _ENERGY_ROUNDING = 1e-9  # of the energy itself: a gap below it is not alarming
@@ -128,59 +125,6 @@ def _mechanics(trajectory: "Trajectory") -> tuple[float, dict[str, float], float
     return imbalance, kept, float(np.max(conditions))
 
 
-def _second_settings(trajectory: "Trajectory") -> tuple[Settings, float, str]:
-    """Settings of the comparison run, the factor from difference to error, and its description.
-
-    A tighter tolerance alone is not enough: where the samples, not the errors, bound the steps,
-    both runs would be the same to the last bit. So its steps are at most half as long, too.
-    """
-    settings = trajectory.settings
-    plain = dataclasses.replace(
-        settings, events=(), event_names=(), dense=False, max_steps=20 * DEFAULT_MAX_STEPS
-    )
-    if settings.dt is not None:
-        order = settings.solver.order(None) or 1  # pyright: ignore[reportArgumentType]
-        step = min(float(settings.dt), float(trajectory.ts[-1]) - float(trajectory.ts[0]))
-        halved = dataclasses.replace(plain, dt=in_force(step / 2))
-        return halved, 1.0 / (1.0 - 0.5**order), "half the step"
-    rtol = float(settings.rtol)
-    finer = max(rtol * _TIGHTER, _FLOOR_IN_EPS * float(np.finfo(float_dtype()).eps))
-    finer = min(finer, rtol)
-    span = float(trajectory.ts[-1]) - float(trajectory.ts[0])
-    other = dataclasses.replace(
-        plain,
-        rtol=in_force(finer),
-        atol=in_force(float(settings.atol) * finer / rtol),
-        longest=in_force(0.5 * span / max(int(trajectory.stats["accepted"]), 1)),
-    )
-    return other, 1.0, f"a run at rtol {finer:.0e}"
-
-
-def _errors(trajectory: "Trajectory") -> tuple[np.ndarray, np.ndarray, str]:
-    """Estimated errors of q and q̇ at the samples, and the name of the second run."""
-    if len(trajectory.ts) < 2:
-        return np.zeros(trajectory.qs.shape), np.zeros(trajectory.qs.shape), "nothing"
-    settings, factor, text = _second_settings(trajectory)
-    start = np.concatenate([trajectory.qs[0], trajectory.qds[0], np.zeros(1)])
-    second = run_in_stretches(
-        trajectory.system,
-        trajectory.params,
-        start,
-        trajectory.ts,
-        trajectory.ts[-1],
-        settings,
-        progress=False,
-    )
-    if same(second.result, RESULTS.interrupted):
-        raise KeyboardInterrupt  # a report that was broken off must not be kept
-    error = np.full((2, *trajectory.qs.shape), np.inf)
-    q, qd, _ = unpack(np.asarray(second.ys))
-    count = len(q)
-    error[0, :count] = factor * np.abs(q - np.asarray(trajectory.qs)[:count])
-    error[1, :count] = factor * np.abs(qd - np.asarray(trajectory.qds)[:count])
-    return error[0], error[1], text
-
-
 def _believable_until(
     system: AbstractSystem, ts: np.ndarray, qs: np.ndarray, error: np.ndarray
 ) -> tuple[float, bool]:
@@ -267,7 +211,7 @@ def assess(trajectory: "Trajectory") -> Report:
     qs, ts = np.asarray(trajectory.qs), np.asarray(trajectory.ts)
     with np.errstate(all="ignore"):  # a motion that ran away may overflow here
         imbalance, momenta, condition = _mechanics(trajectory)
-    error, rate_error, text = _errors(trajectory)
+    error, rate_error, text = estimate_errors(trajectory)
     until, whole = _believable_until(system, ts, qs, error)
     lagrangian = isinstance(system.laws, Laws)
     verdict = _verdict(trajectory, imbalance, until, whole, error)

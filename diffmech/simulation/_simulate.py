@@ -1,12 +1,9 @@
 """The verb: run a machine from an initial state."""
 
-import math
 import warnings
 from typing import Any
 
 import diffrax
-import equinox as eqx
-import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -21,19 +18,12 @@ from .._checks import (
     require_finite,
     warn_if_single_precision,
 )
-from .._results import RESULTS, Result, message, same
+from .._results import RESULTS, message, same
 from .._typing import AnyArray, Coordinates, Number, Params
 from ..model import AbstractSystem, Laws
-from ..motion import (
-    acceleration_of,
-    mass_condition_of,
-    mass_matrix_of,
-    max_condition,
-    pack,
-    prepare,
-    unpack,
-)
+from ..motion import pack, prepare, unpack
 from ._events import Events, as_events
+from ._failure import explain
 from ._methods import DEFAULT_METHOD, as_solver, method_name, require_suitable
 from ._run import DEFAULT_MAX_STEPS, Run, Settings, run_in_stretches, run_traced
 from ._trajectory import Trajectory
@@ -45,17 +35,6 @@ DEFAULT_RTOL = {"float64": 1e-11, "float32": 1e-5}
 DENSE_TRACED_MAX_STEPS = 8192
 _SMALLEST_TOLERANCE_IN_EPS = 50.0  # 1.1e-14 in float64; below it step control measures rounding
 _SMALLEST_SPACING_IN_EPS = 64.0  # of the largest time; a few steps must fit between samples
-_FAILED_STEP = 1e-6  # of the duration: how far to look ahead of a failed adaptive step
-_RUNAWAY = 1e6  # times its initial size: a motion that far out has blown up, and may overflow
-_PROBES = 33  # states looked at ahead of a failed step
-_SMALL_INERTIA = 1e-8  # part of its initial value at which a diagonal of M counts as vanished
-_UNEXPLAINED = (
-    RESULTS.step_too_small,
-    RESULTS.non_finite_motion,
-    RESULTS.nonlinear_divergence,
-    RESULTS.nonlinear_max_steps_reached,
-    RESULTS.dt_min_reached,
-)
 
 
 class SimulationError(RuntimeError):
@@ -152,7 +131,7 @@ def simulate(
         return _record(run, system, params, settings, times[-1])
     y0 = np.concatenate([q, qd, np.zeros(1, q.dtype)])
     run = run_in_stretches(system, params, y0, times, times[-1], settings, progress)
-    run = run._replace(result=_explain(run, system, params, settings))
+    run = run._replace(result=explain(run, system, params, settings))
     return _finished(_record(run, system, params, settings, times[-1]), throw)
 
 
@@ -256,42 +235,6 @@ def _require_resolvable(rtol: AnyArray) -> None:
             f"`rtol` must be at least {smallest:.0e} in {precision}, but is {float(rtol):g}: below "
             f"that a step measures only rounding.{fix}"
         )
-
-
-@eqx.filter_jit
-def _ahead(
-    laws: Any, q: AnyArray, qd: AnyArray, t: AnyArray, h: AnyArray, params: Params
-) -> tuple[AnyArray, AnyArray, AnyArray]:
-    """Condition and diagonal of M, and whether q̈ is finite, along a straight path of length h."""
-
-    def look(s: AnyArray) -> tuple[AnyArray, AnyArray, AnyArray]:
-        place, time = q + s * h * qd, t + s * h
-        finite = jnp.all(jnp.isfinite(acceleration_of(laws, place, qd, time, params)))
-        if not isinstance(laws, Laws):
-            return jnp.ones(()), jnp.ones_like(q), finite
-        mass = mass_matrix_of(laws, place, qd, time, params)
-        return mass_condition_of(laws, place, qd, time, params), jnp.diagonal(mass), finite
-
-    return jax.vmap(look)(jnp.linspace(0.0, 1.0, _PROBES, dtype=q.dtype))
-
-
-def _explain(run: Run, system: AbstractSystem, params: Params, settings: Settings) -> Result:
-    """The reason behind a failed step, from the state where it failed and a look ahead."""
-    if same(run.result, RESULTS.successful) or not same(run.result, *_UNEXPLAINED):
-        return run.result
-    end, start = run.end, unpack(run.ys[0])
-    span = float(run.ts[-1]) - float(run.ts[0])
-    h = _FAILED_STEP * span if settings.dt is None else float(settings.dt)
-    conditions, inertias, finite = _ahead(system.laws, end.q, end.qd, end.t, in_force(h), params)
-    _, first, _ = _ahead(system.laws, start[0], start[1], run.ts[0], in_force(0.0), params)
-    vanished = np.min(np.abs(inertias)) < _SMALL_INERTIA * np.min(np.abs(first))
-    # Steps shrink to nothing well before the matrix is singular to round-off.
-    limit = math.sqrt(max_condition(end.q.dtype))
-    if not float(np.max(conditions)) < limit or (vanished and isinstance(system.laws, Laws)):
-        return RESULTS.singular_mass_matrix
-    if float(np.max(np.abs(end.q))) > _RUNAWAY * (1 + float(np.max(np.abs(start[0])))):
-        return RESULTS.step_too_small
-    return run.result if np.all(finite) else RESULTS.non_finite_motion
 
 
 def _record(

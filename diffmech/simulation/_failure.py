@@ -1,0 +1,64 @@
+"""Why a run failed: the reason behind a step that could not be made."""
+
+import math
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from .._checks import in_force
+from .._results import RESULTS, Result, same
+from .._typing import AnyArray, Params
+from ..model import AbstractSystem, Laws
+from ..motion import acceleration_of, mass_condition_of, mass_matrix_of, max_condition, unpack
+from ._run import Run, Settings
+
+_FAILED_STEP = 1e-6  # of the duration: how far to look ahead of a failed adaptive step
+_RUNAWAY = 1e6  # times its initial size: a motion that far out has blown up, and may overflow
+_PROBES = 33  # states looked at ahead of a failed step
+_SMALL_INERTIA = 1e-8  # part of its initial value at which a diagonal of M counts as vanished
+_UNEXPLAINED = (
+    RESULTS.step_too_small,
+    RESULTS.non_finite_motion,
+    RESULTS.nonlinear_divergence,
+    RESULTS.nonlinear_max_steps_reached,
+    RESULTS.dt_min_reached,
+)
+
+
+@eqx.filter_jit
+def _ahead(
+    laws: Any, q: AnyArray, qd: AnyArray, t: AnyArray, h: AnyArray, params: Params
+) -> tuple[AnyArray, AnyArray, AnyArray]:
+    """Condition and diagonal of M, and whether q̈ is finite, along a straight path of length h."""
+
+    def look(s: AnyArray) -> tuple[AnyArray, AnyArray, AnyArray]:
+        place, time = q + s * h * qd, t + s * h
+        finite = jnp.all(jnp.isfinite(acceleration_of(laws, place, qd, time, params)))
+        if not isinstance(laws, Laws):
+            return jnp.ones(()), jnp.ones_like(q), finite
+        mass = mass_matrix_of(laws, place, qd, time, params)
+        return mass_condition_of(laws, place, qd, time, params), jnp.diagonal(mass), finite
+
+    return jax.vmap(look)(jnp.linspace(0.0, 1.0, _PROBES, dtype=q.dtype))
+
+
+def explain(run: Run, system: AbstractSystem, params: Params, settings: Settings) -> Result:
+    """The reason behind a failed step, from the state where it failed and a look ahead."""
+    if same(run.result, RESULTS.successful) or not same(run.result, *_UNEXPLAINED):
+        return run.result
+    end, start = run.end, unpack(run.ys[0])
+    span = float(run.ts[-1]) - float(run.ts[0])
+    h = _FAILED_STEP * span if settings.dt is None else float(settings.dt)
+    conditions, inertias, finite = _ahead(system.laws, end.q, end.qd, end.t, in_force(h), params)
+    _, first, _ = _ahead(system.laws, start[0], start[1], run.ts[0], in_force(0.0), params)
+    vanished = np.min(np.abs(inertias)) < _SMALL_INERTIA * np.min(np.abs(first))
+    # Steps shrink to nothing well before the matrix is singular to round-off.
+    limit = math.sqrt(max_condition(end.q.dtype))
+    if not float(np.max(conditions)) < limit or (vanished and isinstance(system.laws, Laws)):
+        return RESULTS.singular_mass_matrix
+    if float(np.max(np.abs(end.q))) > _RUNAWAY * (1 + float(np.max(np.abs(start[0])))):
+        return RESULTS.step_too_small
+    return run.result if np.all(finite) else RESULTS.non_finite_motion
