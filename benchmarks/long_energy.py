@@ -46,7 +46,7 @@ def main() -> None:
         )
         seconds = time.perf_counter() - clock
         error = np.abs(np.asarray(run.energies.total)) / 9.81
-        count = len(error) // 100
+        count = max(len(error) // 100, 41)
         first, last = float(np.max(error[:count])), float(np.max(error[-count:]))
         print(
             f"{method:18}{steps:13d}{first:12.1e}{last:12.1e}{last / first:8.2f}{seconds:8.1f}",
