@@ -36,7 +36,7 @@ def run_python(code: str, **environment: str) -> str:
     return done.stdout
 
 
-# NaN and infinity (case 1)
+# NaN and infinity
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_nan_in_a_nested_parameter_is_named_by_its_path() -> None:
         dm.simulate(system, [1.0, 1.0], duration=1)
 
 
-# Shapes, types, names (case 3)
+# Shapes, types, names
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def test_parameters_are_checked_by_path_structure_and_shape() -> None:
         dm.simulate(nested, [1.0], duration=1.0, params={"b": 1.0})
 
 
-# Times and tolerances (case 4)
+# Times and tolerances
 
 
 @pytest.mark.parametrize(
@@ -158,7 +158,7 @@ def test_wrong_times_and_tolerances_are_explained(
         dm.simulate(boot, [1.0, 0.0], **arguments)
 
 
-# Precision (case 5)
+# Precision
 
 
 def test_float32_warns_once_runs_and_refuses_what_it_cannot_do() -> None:
@@ -188,7 +188,7 @@ def test_float32_warns_once_runs_and_refuses_what_it_cannot_do() -> None:
     assert "JAX_ENABLE_X64=1" in lines[2]
 
 
-# Singular mass matrices (case 6)
+# Singular mass matrices
 
 
 def test_a_massless_pendulum_has_no_acceleration() -> None:
@@ -242,7 +242,7 @@ def test_a_vanishing_mass_is_called_singular() -> None:
     assert abs(float(caught.value.trajectory.end.t) - 2 / 3) < 1e-6
 
 
-# Blow-up, stall, step limit (case 7)
+# Blow-up, stall, step limit
 
 
 def test_a_finite_time_blow_up_is_bounded_and_kept() -> None:
@@ -297,7 +297,7 @@ def test_failed_lanes_of_a_batch_do_not_disturb_the_others() -> None:
             use(batch)
 
 
-# A user's functions (case 21)
+# A user's functions
 
 
 def uses_numpy(q: Any, qd: Any, t: Any, params: Any) -> Any:
@@ -378,7 +378,7 @@ def test_coordinate_names_are_checked(coordinates: Any, sentence: str) -> None:
         dm.System(lambda q, qd, t, p: 0.5 * p["m"] * qd @ qd, coordinates, {"m": 1.0})
 
 
-# Under the user's own transformations (case 22)
+# Under the user's own transformations
 
 
 def test_checks_on_traced_values_become_statuses() -> None:
