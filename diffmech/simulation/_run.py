@@ -26,7 +26,7 @@ from ._one_way import forward_only, reverse_only
 DEFAULT_MAX_STEPS = 1_000_000
 _FIRST_STEP = 1e-5  # of the duration
 _SMALLEST_STEP_IN_EPS = 4.0  # of the largest time
-_FIRST_STRETCH = 250  # steps
+_FIRST_STRETCH = 1000  # steps
 _STRETCH_SECONDS = 0.5  # wall clock between two looks at Ctrl-C and the progress bar
 _EVENT_TOLERANCE = 1e-12  # of the root find under a trace [relative, and in s]
 
