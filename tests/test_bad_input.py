@@ -203,6 +203,16 @@ def test_a_massless_pendulum_has_no_acceleration() -> None:
     assert np.isnan(jax.jit(lambda q: dm.acceleration(system, q, [0.0]))(np.array([1.0])))[0]
 
 
+def test_a_nearly_singular_mass_matrix_gives_no_numbers() -> None:
+    # Two coordinates that mean the same but for 1e-16: finite accelerations of 1e15 would be noise.
+    def lagrangian(q: Any, qd: Any, t: Any, params: Any) -> Any:
+        return 0.5 * (qd[0] + qd[1]) ** 2 + 1e-16 * qd[1] ** 2 - q[0] ** 2
+
+    system = dm.System(lagrangian, ("a", "b"), name="twins")
+    with pytest.raises(ValueError, match="'twins' is singular"):
+        dm.acceleration(system, [1.0, 1.0], [0.0, 0.0])
+
+
 def gimbal(q: Any, qd: Any, t: Any, params: Any) -> Any:
     """A free body of moments 1, 2, 3 in yaw-pitch-roll angles: singular at a pitch of 90°."""
     yaw, pitch, roll = qd
