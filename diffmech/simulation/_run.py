@@ -144,8 +144,7 @@ def run_in_stretches(
     Ctrl-C ends the run with the status `interrupted` and keeps what was computed.
     """
     problem = _problem(system, params, settings, ts)
-    # As arrays, not NumPy scalars: the latter would be taken for constants and recompiled for.
-    t0, t1 = np.asarray(ts[0]), np.asarray(t1)
+    t0 = ts[0]
     start, total = float(t0), float(t1) - float(t0)
     dt = np.asarray(first_step(settings, t1 - t0), ts.dtype)
     march = begin(problem, t0, t1, dt, y0, len(ts))
