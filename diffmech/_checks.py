@@ -165,11 +165,14 @@ def trial_trace(
         raise ValueError(
             f"{who} raised {type(error).__name__} when tried on arrays of the declared shapes: "
             f"{str(error).splitlines()[0] if str(error) else 'no message'}"
+            + (" (is it among the declared `params`?)" if isinstance(error, KeyError) else "")
         ) from error
     if not hasattr(out, "shape") or not jnp.issubdtype(out.dtype, jnp.floating):
         found = f"dtype {out.dtype}" if hasattr(out, "dtype") else f"{type(out).__name__}"
         raise ValueError(f"{who} must return a real float array, but returns {found}")
     if shape is not None and out.shape != shape:
-        wanted = "a scalar, shape ()," if shape == () else f"shape {shape}"
+        wanted = (
+            "a scalar, shape ()," if shape == () else f"shape {shape}, one entry per coordinate,"
+        )
         raise ValueError(f"{who} must return {wanted} but returns shape {out.shape}")
     return out.shape

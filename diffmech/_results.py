@@ -10,8 +10,8 @@ class RESULTS(diffrax.RESULTS):  # pyright: ignore[reportGeneralTypeIssues]
 
     singular_mass_matrix = (
         "the mass matrix is singular, so the accelerations are not determined: a body without "
-        "mass or inertia, or coordinates at a pole (gimbal lock). Use other coordinates there, or "
-        "give the part a mass"
+        "mass or inertia, a kinetic term left out, or coordinates at a pole (gimbal lock). Use "
+        "other coordinates there, or give the part a mass"
     )
     non_finite_motion = (
         "the motion stopped being finite: a function of the system returned NaN or infinity. "

@@ -230,7 +230,7 @@ def test_mistakes_in_a_lagrangian_are_caught_when_it_is_declared(
 
 def test_mistakes_in_other_functions_name_the_function() -> None:
     free = lambda q, qd, t, p: 0.5 * qd @ qd  # noqa: E731
-    with pytest.raises(ValueError, match=r"`forces` .* must return shape \(2,\) but returns"):
+    with pytest.raises(ValueError, match=r"`forces` .* shape \(2,\), one entry per coordinate"):
         dm.System(free, ("x", "y"), forces=lambda q, qd, t, p: q[0])
     with pytest.raises(ValueError, match=r"`dissipation` .* must return a scalar"):
         dm.System(free, ("x", "y"), dissipation=lambda q, qd, t, p: qd)

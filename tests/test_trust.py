@@ -147,6 +147,26 @@ def test_only_momenta_that_nothing_pushes_are_called_kept() -> None:
     assert set(report.momenta) == {"y"}
 
 
+def test_a_kinetic_term_left_out_is_mentioned() -> None:
+    # A cart-pole without the pole's own kinetic energy.
+    def lagrangian(q: Any, qd: Any, t: Any, params: Any) -> Any:
+        return 0.6 * qd[0] ** 2 + 0.1 * qd[0] * qd[1] * jnp.cos(q[1]) + jnp.cos(q[1])
+
+    system = dm.System(lagrangian, {"x": "m", "theta": "rad"})
+    run = dm.simulate(system, [0.0, 0.5], duration=0.02)
+    assert "not positive definite: is a kinetic term missing?" in str(run)
+
+
+def test_a_momentum_of_zero_is_kept_to_rounding() -> None:
+    def lagrangian(q: Any, qd: Any, t: Any, params: Any) -> Any:
+        pole = 0.05 * qd[1] ** 2 + 0.1 * qd[0] * qd[1] * jnp.cos(q[1])
+        return 0.6 * qd[0] ** 2 + pole + jnp.cos(q[1])
+
+    system = dm.System(lagrangian, {"x": "m", "theta": "rad"})
+    run = dm.simulate(system, [0.0, 0.5], duration=5.0)
+    assert run.report().momenta["x"] < 1e-9
+
+
 def test_a_step_longer_than_the_run_is_judged_too() -> None:
     run = dm.simulate(machine("pendulum"), [2.0], duration=1.0, dt=2.0, method="GaussLegendre4")
     assert run.report().final_error > 0.01

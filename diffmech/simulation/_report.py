@@ -12,7 +12,7 @@ from .._checks import in_force
 from .._results import RESULTS, message, same
 from .._typing import AnyArray, Params, Samples, Times
 from ..model import AbstractSystem, ExplicitLaws, Laws
-from ..motion import force_of, mass_condition_of, momentum_of
+from ..motion import force_of, mass_condition_of, mass_matrix_of, momentum_of
 from ._second_run import estimate_errors
 
 if TYPE_CHECKING:
@@ -69,9 +69,9 @@ def _diagnose(
     qds: Samples,
     probes: tuple[AnyArray, AnyArray],
     params: Params,
-) -> tuple[AnyArray, AnyArray, AnyArray]:
-    """Momenta (k, n), conditions (k,), and the force on each coordinate, along the run and at
-    probe states, shape (k + probes, n)."""
+) -> tuple[AnyArray, AnyArray, AnyArray, AnyArray]:
+    """Momenta (k, n), conditions (k,), the force on each coordinate along the run and at probe
+    states, shape (k + probes, n), and whether M is positive definite (k,)."""
     momenta = jax.vmap(lambda t, q, qd: momentum_of(laws, q, qd, t, params))(ts, qs, qds)
     conditions = jax.vmap(lambda t, q, qd: mass_condition_of(laws, q, qd, t, params))(ts, qs, qds)
 
@@ -86,17 +86,19 @@ def _diagnose(
             jax.vmap(force_at)(ts[: len(q_probes)], q_probes, qd_probes),
         ]
     )
-    return momenta, conditions, forces
+    masses = jax.vmap(lambda t, q, qd: mass_matrix_of(laws, q, qd, t, params))(ts, qs, qds)
+    definite = jnp.all(jnp.isfinite(jnp.linalg.cholesky(masses)), axis=(1, 2))
+    return momenta, conditions, forces, definite
 
 
-def _mechanics(trajectory: "Trajectory") -> tuple[float, dict[str, float], float]:
-    """Energy imbalance, drift of conserved momenta, and worst condition."""
+def _mechanics(trajectory: "Trajectory") -> tuple[float, dict[str, float], float, bool]:
+    """Energy imbalance, drift of conserved momenta, worst condition, and whether M is definite."""
     energies, work = trajectory.energies, np.asarray(trajectory.work)
     total = np.asarray(energies.total)
     laws = trajectory.system.laws
     if not isinstance(laws, Laws):
         change, scale = np.max(np.abs(total - total[0])), np.max(np.abs(total))
-        return float(change / scale) if scale > 0 else float(change), {}, float("nan")
+        return float(change / scale) if scale > 0 else float(change), {}, float("nan"), True
     gap = float(np.max(np.abs(total - total[0] - work)))
     scale = max(float(np.max(np.abs(energies.kinetic))), float(np.max(np.abs(work))))
     imbalance = gap / scale if scale > 0 else (0.0 if gap == 0 else math.inf)
@@ -107,7 +109,7 @@ def _mechanics(trajectory: "Trajectory") -> tuple[float, dict[str, float], float
         np.asarray(trajectory.qs)[-count:] + spread[0],
         np.asarray(trajectory.qds)[-count:] + spread[1],
     )
-    momenta, conditions, forces = _diagnose(
+    momenta, conditions, forces, definite = _diagnose(
         laws,
         trajectory.ts,
         trajectory.qs,
@@ -119,10 +121,11 @@ def _mechanics(trajectory: "Trajectory") -> tuple[float, dict[str, float], float
     kept = {}
     for i, name in enumerate(trajectory.system.coordinates):
         if np.all(forces[:, i] == 0):
-            size = np.max(np.abs(momenta[:, i]))
+            # A momentum that is zero but for rounding is judged by the others.
+            size = max(np.max(np.abs(momenta[:, i])), _HARDLY_MOVES * np.max(np.abs(momenta)))
             drift = np.max(np.abs(momenta[:, i] - momenta[0, i]))
             kept[name] = float(drift / size) if size > 0 else float(drift)
-    return imbalance, kept, float(np.max(conditions))
+    return imbalance, kept, float(np.max(conditions)), bool(np.all(definite))
 
 
 def _believable_until(
@@ -210,7 +213,7 @@ def assess(trajectory: "Trajectory") -> Report:
     system, settings = trajectory.system, trajectory.settings
     qs, ts = np.asarray(trajectory.qs), np.asarray(trajectory.ts)
     with np.errstate(all="ignore"):  # a motion that ran away may overflow here
-        imbalance, momenta, condition = _mechanics(trajectory)
+        imbalance, momenta, condition, definite = _mechanics(trajectory)
     error, rate_error, text = estimate_errors(trajectory)
     until, whole = _believable_until(system, ts, qs, error)
     lagrangian = isinstance(system.laws, Laws)
@@ -235,7 +238,9 @@ def assess(trajectory: "Trajectory") -> Report:
     if momenta:
         kept = ", ".join(f"of {name} to {drift:.0e}" for name, drift in momenta.items())
         lines.append(("momentum", f"kept (ignorable coordinate): {kept}"))
-    if condition > 1e6:
+    if not definite:
+        lines.append(("mass matrix", "not positive definite: is a kinetic term missing?"))
+    elif condition > 1e6:
         lines.append(("mass matrix", f"came close to singular: condition {condition:.0e}"))
     lines += [
         ("answer", _answer(system, ts, qs, error) + f", against {text}"),

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ._trajectory import Trajectory
 
 _TIGHTER = 1e-3  # the second run's tolerance, relative to the first one's
+_ROUNDING_IN_EPS = 4.0  # a few roundings are left in any result
 _FLOOR_IN_EPS = 150.0  # tolerances below this many eps (3e-14) are beyond the arithmetic
 
 
@@ -67,4 +68,8 @@ def estimate_errors(trajectory: "Trajectory") -> tuple[np.ndarray, np.ndarray, s
     count = len(q)
     error[0, :count] = factor * np.abs(q - np.asarray(trajectory.qs)[:count])
     error[1, :count] = factor * np.abs(qd - np.asarray(trajectory.qds)[:count])
+    # Two runs may agree by chance; neither is better than the rounding of its numbers.
+    rounding = _ROUNDING_IN_EPS * float(np.finfo(float_dtype()).eps)
+    for i, samples in enumerate((trajectory.qs, trajectory.qds)):
+        error[i] = np.maximum(error[i], rounding * np.max(np.abs(samples), axis=0))
     return error[0], error[1], text

@@ -40,6 +40,8 @@ _SMALLEST_SPACING_IN_EPS = 64.0  # of the largest time; a few steps must fit bet
 class SimulationError(RuntimeError):
     """A run failed. `trajectory` holds what was computed up to there."""
 
+    __module__ = "diffmech"  # where users find it, and what a traceback says
+
     def __init__(self, message: str, trajectory: Trajectory):
         super().__init__(message)
         self.trajectory = trajectory
