@@ -30,7 +30,7 @@ def newton(
     function theorem, forward and reverse, of any order.
 
     Args:
-        floor: size of x below which steps are not judged relative to x; rates near zero are.
+        floor: the least size to judge steps by, for unknowns that may pass through zero.
         scale: size of the terms that the residual is the difference of.
 
     Returns:
