@@ -87,9 +87,9 @@ class Trajectory(eqx.Module):
         settings: how.
 
     Calling it, `trajectory(t)`, gives (q, q̇) between the samples. Printing it gives the report of
-    `report()`, which makes a second, finer run the first time. Under a transformation (`jit`, `grad`,
-    `vmap`) the arrays are there, the report is not; samples after an event or a failure are
-    infinite.
+    `report()`, which makes a second, finer run the first time. Under a transformation (`jit`,
+    `grad`, `vmap`) the arrays are there, the report is not; samples after an event or a failure
+    are infinite.
     """
 
     ts: AnyArray
