@@ -46,7 +46,7 @@ _HOMES = {
     "simulate": "simulation",
     "velocity": "motion",
 }
-_ROOMS = ("model", "motion", "simulation", "systems")
+_ROOMS = ("model", "motion", "simulation", "systems", "viz")
 
 __all__ = [*sorted([*_HOMES, *_ROOMS]), "__version__"]  # pyright: ignore[reportUnsupportedDunderAll]
 
@@ -56,6 +56,7 @@ if TYPE_CHECKING:
         motion as motion,
         simulation as simulation,
         systems as systems,
+        viz as viz,
     )
     from ._checks import as_array as as_array
     from ._results import RESULTS as RESULTS

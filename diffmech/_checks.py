@@ -1,8 +1,7 @@
 """Checks of what a user passes in: one sentence each, before anything is compiled."""
 
-import difflib
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import jax
@@ -10,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 
+from ._suggest import suggestion
 from ._typing import AnyArray
 
 WRONG_PRECISION = (
@@ -36,15 +36,6 @@ def warn_if_single_precision() -> None:
     if float_dtype() == np.float32 and not _warned:
         _warned.append(True)
         warnings.warn(WRONG_PRECISION, stacklevel=3)
-
-
-def suggestion(word: str, options: Iterable[str]) -> str:
-    """' Did you mean ...?' if something comes close, and the valid names."""
-    options = list(options)
-    folded = {option.lower(): option for option in options}
-    close = difflib.get_close_matches(word.lower(), list(folded), n=1, cutoff=0.6)
-    hint = f" Did you mean {folded[close[0]]!r}?" if close else ""
-    return f"{hint} Valid names: {', '.join(options)}."
 
 
 def as_array(value: Any) -> AnyArray:

@@ -8,14 +8,31 @@ from typing import Any
 _SHOW_AFTER = 1.0  # [s] a bar for shorter runs is only noise
 
 
+_stop_requested: list[bool] = []
+
+
+def request_stop() -> None:
+    """Let the work that is under way end at its next look at the progress bar.
+
+    For signal handlers: an exception raised there may get lost inside a compiler's callbacks.
+    """
+    _stop_requested.append(True)
+
+
+def stop_requested() -> bool:
+    """Whether `request_stop` was called."""
+    return bool(_stop_requested)
+
+
 class Progress:
-    """Counts simulated time towards `total` [s].
+    """Counts time of a run, simulated or drawn, towards `total` [s].
 
     `show=None` means: if standard error is a terminal and the run takes more than a second.
     """
 
-    def __init__(self, total: float, show: bool | None, label: str):
+    def __init__(self, total: float, show: bool | None, label: str, done: str = "simulated"):
         self._total = total
+        self._done = done
         self._wanted = sys.stderr.isatty() if show is None else show
         self._delay = _SHOW_AFTER if show is None else 0.0
         self._label = label
@@ -26,7 +43,9 @@ class Progress:
         return self
 
     def update(self, done: float) -> None:
-        """Say that the simulation has reached `done` [s] of `total`."""
+        """Say that the work has reached `done` [s] of `total`; stop here if that was asked for."""
+        if _stop_requested:
+            raise KeyboardInterrupt
         if not self._wanted:
             return
         if self._bar is None:
@@ -38,8 +57,8 @@ class Progress:
                 total=self._total,
                 desc=self._label,
                 file=sys.stderr,
-                bar_format="{desc}: {percentage:3.0f}%|{bar}| {n:.3g}/{total:.3g} s simulated "
-                "[{elapsed}<{remaining}]",
+                bar_format="{desc}: {percentage:3.0f}%|{bar}| {n:.3g}/{total:.3g} s "
+                f"{self._done}, {{elapsed}} gone, {{remaining}} left",
             )
         self._bar.n = min(done, self._total)
         self._bar.refresh()

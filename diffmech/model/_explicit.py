@@ -8,8 +8,10 @@ import equinox as eqx
 from .._checks import trial_trace
 from .._typing import Params, ScalarFunction
 from ._coordinates import CoordinateUnits
+from ._drawing import checked_drawing
 from ._laws import ExplicitLaws
-from ._system import AbstractSystem, Start, checked_description, trial_arguments
+from ._system import AbstractSystem, Start, checked_description
+from ._trial import trial_arguments
 
 
 class Explicit(AbstractSystem):
@@ -21,7 +23,7 @@ class Explicit(AbstractSystem):
     **Arguments:**
 
     - `acceleration`: pure JAX function `(q, qd, t, params) -> (n,)` [1/s²].
-    - `coordinates`, `params`, `landmarks`, `links`, `starts`, `name`: as for `System`.
+    - `coordinates`, `params`, `landmarks`, `links`, `faces`, `starts`, `name`: as for `System`.
     - `energy`: optional `(q, qd, t, params) -> scalar` [J]. Its change is reported; since the
       forces are not known apart, no work is set against it.
 
@@ -34,6 +36,7 @@ class Explicit(AbstractSystem):
     energy: ScalarFunction | None = eqx.field(static=True)
     landmarks: Callable[..., Any] | None = eqx.field(static=True)
     links: tuple[tuple[int, int], ...] = eqx.field(static=True)
+    faces: tuple[tuple[int, ...], ...] = eqx.field(static=True)
     starts: dict[str, Start]
     name: str = eqx.field(static=True)
 
@@ -46,6 +49,7 @@ class Explicit(AbstractSystem):
         energy: ScalarFunction | None = None,
         landmarks: Callable[..., Any] | None = None,
         links: Sequence[tuple[int, int]] = (),
+        faces: Sequence[Sequence[int]] = (),
         starts: Mapping[str, tuple[Any, Any]] | None = None,
         name: str | None = None,
     ):
@@ -53,11 +57,12 @@ class Explicit(AbstractSystem):
         self.energy = energy
         self.landmarks = landmarks
         self.name = name or getattr(acceleration, "__name__", "explicit system")
-        self.coordinates, self.params, self.links, self.starts = checked_description(
-            coordinates, params, landmarks, links, starts
+        self.coordinates, self.params, self.starts = checked_description(
+            coordinates, params, starts
         )
-
         n = len(self.coordinates)
+        self.links, self.faces = checked_drawing(landmarks, links, faces, n, self.params)
+
         arguments = trial_arguments(n, self.params)
         trial_trace(acceleration, "acceleration", (n,), *arguments)
         if energy is not None:

@@ -13,7 +13,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from .._checks import as_array, is_traced, require_finite, suggestion
+from .._checks import as_array, is_traced, require_finite
+from .._suggest import suggestion
 from .._typing import Params
 
 _INDEX = re.compile(r"^(?P<leaf>.+?)\[(?P<index>\s*\d+(?:\s*,\s*\d+)*\s*)\]$")

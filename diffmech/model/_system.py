@@ -8,11 +8,13 @@ import equinox as eqx
 import jax
 import numpy as np
 
-from .._checks import as_vector, float_dtype, trial_trace
+from .._checks import as_vector, trial_trace
 from .._typing import AnyArray, Params, ScalarFunction
 from ._coordinates import CoordinateUnits
+from ._drawing import checked_drawing
 from ._laws import ExplicitLaws, Laws
 from ._parameters import cast_params, parameter_paths, replace_params
+from ._trial import trial_arguments
 
 Start = tuple[AnyArray, AnyArray]
 _System = TypeVar("_System", bound="AbstractSystem")
@@ -26,6 +28,7 @@ class AbstractSystem(eqx.Module):
     params: eqx.AbstractVar[Params]
     landmarks: eqx.AbstractVar[Callable[..., Any] | None]
     links: eqx.AbstractVar[tuple[tuple[int, int], ...]]
+    faces: eqx.AbstractVar[tuple[tuple[int, ...], ...]]
     starts: eqx.AbstractVar[dict[str, Start]]
 
     @property
@@ -89,6 +92,7 @@ class System(AbstractSystem):
 
     - `landmarks`: `(q, t, params) -> (k, 2)` or `(k, 3)`, points to draw [m].
     - `links`: pairs of indices into the landmarks, drawn as rods.
+    - `faces`: rings of indices into the landmarks, drawn as plates.
     - `starts`: `{"default": (q0, qd0)}`, named initial states.
     - `name`: what the machine is called in print.
 
@@ -103,6 +107,7 @@ class System(AbstractSystem):
     dissipation: ScalarFunction | None = eqx.field(static=True)
     landmarks: Callable[..., Any] | None = eqx.field(static=True)
     links: tuple[tuple[int, int], ...] = eqx.field(static=True)
+    faces: tuple[tuple[int, ...], ...] = eqx.field(static=True)
     starts: dict[str, Start]
     name: str = eqx.field(static=True)
 
@@ -116,6 +121,7 @@ class System(AbstractSystem):
         dissipation: ScalarFunction | None = None,
         landmarks: Callable[..., Any] | None = None,
         links: Sequence[tuple[int, int]] = (),
+        faces: Sequence[Sequence[int]] = (),
         starts: Mapping[str, tuple[Any, Any]] | None = None,
         name: str | None = None,
     ):
@@ -124,11 +130,12 @@ class System(AbstractSystem):
         self.dissipation = dissipation
         self.landmarks = landmarks
         self.name = name or getattr(lagrangian, "__name__", "system")
-        self.coordinates, self.params, self.links, self.starts = checked_description(
-            coordinates, params, landmarks, links, starts
+        self.coordinates, self.params, self.starts = checked_description(
+            coordinates, params, starts
         )
-
         n = len(self.coordinates)
+        self.links, self.faces = checked_drawing(landmarks, links, faces, n, self.params)
+
         arguments = trial_arguments(n, self.params)
         trial_trace(lagrangian, "lagrangian", (), *arguments)
         trial_trace(_second_derivative(lagrangian), "lagrangian", None, *arguments)
@@ -154,27 +161,14 @@ def _second_derivative(lagrangian: ScalarFunction) -> ScalarFunction:
     return second_derivative
 
 
-def trial_arguments(n: int, params: Params) -> tuple[Any, Any, Any, Params]:
-    """Abstract (q, qd, t, params) for a trial trace."""
-    vector = jax.ShapeDtypeStruct((n,), float_dtype())
-    time = jax.ShapeDtypeStruct((), float_dtype())
-    abstract = jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(leaf.shape, float_dtype()), params)
-    return vector, vector, time, abstract
-
-
 def checked_description(
     coordinates: Mapping[str, str] | Sequence[str],
     params: Params,
-    landmarks: Callable[..., Any] | None,
-    links: Sequence[tuple[int, int]],
     starts: Mapping[str, tuple[Any, Any]] | None,
-) -> tuple[CoordinateUnits, Params, tuple[tuple[int, int], ...], dict[str, Start]]:
-    """Coordinates, parameters, links and starts as every system keeps them."""
+) -> tuple[CoordinateUnits, Params, dict[str, Start]]:
+    """Coordinates, parameters and starts as every system keeps them."""
     units = CoordinateUnits(coordinates)
-    params = _checked_params(params, units)
-    pairs = tuple((int(a), int(b)) for a, b in links)
-    _check_landmarks(landmarks, pairs, len(units), params)
-    return units, params, pairs, _checked_starts(starts or {}, units)
+    return units, _checked_params(params, units), _checked_starts(starts or {}, units)
 
 
 def _checked_params(params: Params, coordinates: CoordinateUnits) -> Params:
@@ -200,25 +194,3 @@ def _checked_starts(
         )
         for label, (q0, qd0) in starts.items()
     }
-
-
-def _check_landmarks(
-    landmarks: Callable[..., Any] | None,
-    links: tuple[tuple[int, int], ...],
-    n: int,
-    params: Params,
-) -> None:
-    """Landmarks are k points in the plane or in space; links join points that exist."""
-    if landmarks is None:
-        if links:
-            raise ValueError("`links` must join landmarks, but no `landmarks` are given")
-        return
-    q, _, t, abstract = trial_arguments(n, params)
-    shape = trial_trace(landmarks, "landmarks", None, q, t, abstract)
-    if len(shape) != 2 or shape[1] not in (2, 3):
-        raise ValueError(
-            f"`landmarks` must return shape (k, 2) or (k, 3), but returns shape {shape}"
-        )
-    for link in links:
-        if not all(0 <= end < shape[0] for end in link):
-            raise ValueError(f"`links` joins {link}, but there are only {shape[0]} landmarks")

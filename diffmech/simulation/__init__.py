@@ -1,7 +1,7 @@
 """One run of a machine, and the record that says why it can be believed."""
 
 from ._events import Event as Event
-from ._files import load as load, save as save
+from ._files import RUN_FILE as RUN_FILE, Recorded as Recorded, load as load, save as save
 from ._gauss_legendre import (
     GaussLegendre4 as GaussLegendre4,
     GaussLegendre6 as GaussLegendre6,

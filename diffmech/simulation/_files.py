@@ -19,6 +19,7 @@ from ._report import Report
 from ._run import End, Settings
 from ._trajectory import Trajectory
 
+RUN_FILE = "run.npz"  # in a run's folder
 _KIND = "trajectory"
 _PARAM = "params."
 _ENERGY = "energy."
@@ -36,6 +37,7 @@ class Recorded(AbstractSystem):
     params: Params
     landmarks: Callable[..., Any] | None = eqx.field(static=True, default=None)
     links: tuple[tuple[int, int], ...] = eqx.field(static=True, default=())
+    faces: tuple[tuple[int, ...], ...] = eqx.field(static=True, default=())
     starts: dict[str, Any] = eqx.field(default_factory=dict)
 
     @property
@@ -74,7 +76,7 @@ def save(trajectory: Trajectory, path: str | Path, *, overwrite: bool = False) -
             "imbalance": _or_none(report.imbalance),
             "condition": _or_none(report.condition),
             "momenta": report.momenta,
-            "believable_until": report.believable_until,
+            "believable_until": _or_none(report.believable_until),
             "reference": report.reference,
             "verdict": report.verdict,
             "lines": [list(line) for line in report.lines],
@@ -96,7 +98,9 @@ def save(trajectory: Trajectory, path: str | Path, *, overwrite: bool = False) -
 
 
 def load(path: str | Path, system: AbstractSystem | None = None) -> Trajectory:
-    """Read a run written by `save`; checksums are verified and nothing in the file is executed.
+    """Read a run written by `save`, or a folder with a run in it, as the command line writes them.
+
+    Checksums are verified and nothing in the file is executed.
 
     Given the machine it was made with, the run is whole again: it evaluates between samples and
     its parameters have the machine's structure. Without, arrays, energies and report are there.
@@ -105,6 +109,7 @@ def load(path: str | Path, system: AbstractSystem | None = None) -> Trajectory:
         FileNotFoundError: no such file.
         ValueError: a damaged or foreign file, or another machine; the reason is said.
     """
+    path = Path(path) / RUN_FILE if Path(path).is_dir() else Path(path)
     meta, arrays = read_record(path, _KIND)
     try:
         return _rebuild(meta, arrays, system)
@@ -187,7 +192,7 @@ def _report(meta: dict[str, Any], arrays: dict[str, np.ndarray]) -> Report:
         condition=_or_nan(meta["condition"]),
         error=arrays["error"],
         rate_error=arrays["rate_error"],
-        believable_until=float(meta["believable_until"]),
+        believable_until=_or_nan(meta["believable_until"]),
         reference=str(meta["reference"]),
         verdict=str(meta["verdict"]),
         lines=tuple((str(label), str(text)) for label, text in meta["lines"]),

@@ -8,7 +8,8 @@ import diffrax
 import equinox as eqx
 import optimistix as optx
 
-from .._checks import float_dtype, suggestion
+from .._checks import float_dtype
+from .._suggest import suggestion
 from .._typing import AnyArray
 from ._gauss_legendre import GaussLegendre4, GaussLegendre6, ImplicitMidpoint
 from ._symplectic import AbstractSymplectic

@@ -13,7 +13,7 @@ from .._results import RESULTS, message, same
 from .._typing import AnyArray, Params, Samples, Times
 from ..model import AbstractSystem, ExplicitLaws, Laws
 from ..motion import force_of, mass_condition_of, mass_matrix_of, momentum_of
-from ._second_run import estimate_errors
+from ._second_run import estimate_errors, unknown_errors
 
 if TYPE_CHECKING:
     from ._trajectory import Trajectory
@@ -35,9 +35,9 @@ class Report(eqx.Module):
             largest momentum.
         condition: largest condition estimate of the mass matrix on the way; NaN if there is none.
         error, rate_error: estimated errors of q and q̇ at the samples, shape (k, n), from the
-            difference to a second run (`reference` says which).
+            difference to a second run (`reference` says which); NaN if there was none.
         believable_until: the time until which two digits of every coordinate's range (of 1 rad for
-            angles) are right [s].
+            angles) are right [s]; NaN without a second run.
         verdict: all of it in one sentence.
     """
 
@@ -136,6 +136,8 @@ def _believable_until(
     The digits are of a coordinate's range, at most of 1 rad for an angle. A coordinate that hardly
     moves is judged by its size and by the range of others in the same unit.
     """
+    if np.all(np.isnan(error)):
+        return math.nan, False
     spread = np.ptp(qs, axis=0)
     units = np.array(list(system.coordinates.values()))
     alike = np.array([np.max(spread[units == unit]) for unit in units])
@@ -165,13 +167,18 @@ def _answer(system: AbstractSystem, ts: Any, qs: np.ndarray, error: np.ndarray) 
     parts = []
     for i in shown:
         name, unit = list(system.coordinates.items())[i]
+        if math.isnan(error[-1, i]):
+            parts.append(f"{name} = {qs[-1, i]:.6g} {unit}".rstrip())
+            continue
         digits = _digits(error[-1, i], size[i])
         parts.append(
             f"{name} = {qs[-1, i]:.{max(digits, 1)}g} ± {error[-1, i]:.0e} {unit}".rstrip()
             + f" ({digits} digit{'s' * (digits != 1)})"
         )
     text = f"at t = {float(ts[-1]):g} s: " + ", ".join(parts)
-    return text if qs.shape[1] <= 2 else text + f", the worst of {qs.shape[1]} coordinates"
+    if qs.shape[1] <= 2 or math.isnan(error[-1, 0]):
+        return text
+    return text + f", the worst of {qs.shape[1]} coordinates"
 
 
 def _is_alarming(trajectory: "Trajectory", imbalance: float) -> bool:
@@ -197,6 +204,11 @@ def _verdict(
             f"Not believable: {imbalance:.0e} of the energy is unaccounted for; "
             "use a tighter tolerance or a smaller step."
         )
+    if math.isnan(until):
+        return prefix + (
+            "Not compared with a second run, so its errors are not known; `report(second_run=True)`"
+            " makes one."
+        )
     if not whole:
         return prefix + (
             f"Believable until t = {until:.3g} s only; the coordinates at {end:g} s may be off by "
@@ -208,13 +220,13 @@ def _verdict(
     return prefix + f"Believable to the end, there to about {worst} digit{'s' * (worst != 1)}."
 
 
-def assess(trajectory: "Trajectory") -> Report:
+def assess(trajectory: "Trajectory", *, second_run: bool) -> Report:
     """Judge a run: balance of energy, conserved momenta, and a second run to compare with."""
     system, settings = trajectory.system, trajectory.settings
     qs, ts = np.asarray(trajectory.qs), np.asarray(trajectory.ts)
     with np.errstate(all="ignore"):  # a motion that ran away may overflow here
         imbalance, momenta, condition, definite = _mechanics(trajectory)
-    error, rate_error, text = estimate_errors(trajectory)
+    error, rate_error, text = (estimate_errors if second_run else unknown_errors)(trajectory)
     until, whole = _believable_until(system, ts, qs, error)
     lagrangian = isinstance(system.laws, Laws)
     verdict = _verdict(trajectory, imbalance, until, whole, error)
@@ -243,7 +255,7 @@ def assess(trajectory: "Trajectory") -> Report:
     elif condition > 1e6:
         lines.append(("mass matrix", f"came close to singular: condition {condition:.0e}"))
     lines += [
-        ("answer", _answer(system, ts, qs, error) + f", against {text}"),
+        ("answer", _answer(system, ts, qs, error) + (f", against {text}" if second_run else "")),
         ("verdict", verdict),
     ]
     return Report(

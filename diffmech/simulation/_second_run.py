@@ -46,6 +46,12 @@ def _second_settings(trajectory: "Trajectory") -> tuple[Settings, float, str]:
     return other, 1.0, f"a run at rtol {finer:.0e}"
 
 
+def unknown_errors(trajectory: "Trajectory") -> tuple[np.ndarray, np.ndarray, str]:
+    """The same without a second run: NaN."""
+    unknown = np.full(trajectory.qs.shape, np.nan)
+    return unknown, unknown, "no second run"
+
+
 def estimate_errors(trajectory: "Trajectory") -> tuple[np.ndarray, np.ndarray, str]:
     """Estimated errors of q and q̇ at the samples, and the name of the second run."""
     if len(trajectory.ts) < 2:

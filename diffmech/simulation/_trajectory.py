@@ -13,7 +13,7 @@ import numpy as np
 
 from .._checks import as_array, in_force, is_traced
 from .._records import write_csv
-from .._results import Result
+from .._results import RESULTS, Result, same
 from .._typing import AnyArray, Number, Params, Samples, Times
 from ..model import AbstractSystem
 from ..motion import Energy, Field, energy_of, unpack
@@ -23,6 +23,7 @@ from ._run import End, Settings
 
 _T = TypeVar("_T")
 _CONSTRAINED = ("residuals", "multipliers")
+_REPORTS = ("report with errors", "report without errors")
 _SAMPLED = ("ts", "qs", "qds", "work", *_CONSTRAINED)
 
 
@@ -40,6 +41,9 @@ class _Memo:
                 return value
             self._values[key] = value
         return self._values[key]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._values
 
     def tree_flatten(self) -> tuple[tuple[()], None]:
         return (), None
@@ -178,9 +182,20 @@ class Trajectory(eqx.Module):
         shape = (*times.shape, self.qs.shape[1])
         return q.reshape(shape), qd.reshape(shape)
 
-    def report(self) -> Report:
-        """Why this run can be believed, and for how long; made once, on first use."""
-        return self._memo.get("report", lambda: assess(self._one_run()))
+    def report(self, *, second_run: bool | None = None) -> Report:
+        """Why this run can be believed, and for how long; made once, on first use.
+
+        The errors come from a second, finer run, which takes a few times as long as the first.
+        `second_run=False` does without and leaves them unknown (NaN). None means the report that
+        has been made already; else one with errors, unless the run was interrupted.
+        """
+        run = self._one_run()
+        if second_run is None:
+            with_errors, without = (key in self._memo for key in _REPORTS)
+            interrupted = same(run.status, RESULTS.interrupted)
+            second_run = with_errors or not (without or interrupted)
+        key = _REPORTS[0 if second_run else 1]
+        return self._memo.get(key, lambda: assess(run, second_run=second_run))
 
     def __str__(self) -> str:
         if is_traced(self.qs, self.params):
@@ -191,7 +206,8 @@ class Trajectory(eqx.Module):
 
     def remembering(self, report: Report, energies: Energy) -> "Trajectory":
         """The same run with its report and energies known already, as when read from a file."""
-        self._memo.get("report", lambda: report)
+        compared = not np.all(np.isnan(report.error))
+        self._memo.get(_REPORTS[0 if compared else 1], lambda: report)
         self._memo.get("energies", lambda: energies)
         return self
 

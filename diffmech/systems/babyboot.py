@@ -92,7 +92,8 @@ def babyboot() -> System:
             IBz=2e-4,  # pyright: ignore[reportArgumentType]
         ),
         landmarks=landmarks,
-        links=((0, 1), (2, 3), (3, 4), (4, 5), (5, 2)),
+        links=((0, 1),),
+        faces=((2, 3, 4, 5),),
         starts={
             "default": (np.deg2rad([90.0, 1.0]), [0.0, 0.0]),
             "chaotic": (np.deg2rad([90.0, 1.0]), [0.0, 0.0]),

@@ -1,0 +1,75 @@
+"""Where the machine went: paths of its points, and its configurations on one sheet."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .._checks import as_count
+from ..simulation import Trajectory
+from ._machine import Drawing, Scene, frame, scene_of
+from ._style import legend, line_styles, new_axes
+
+
+def chosen_points(scene: Scene, points: Sequence[int] | None, default: np.ndarray) -> list[int]:
+    """Indices of landmarks, checked; those marked in `default` if None."""
+    count = scene.points.shape[1]
+    if points is None:
+        return [int(i) for i in np.flatnonzero(default)]
+    for index in points:
+        if not 0 <= index < count:
+            raise ValueError(f"`points` has {index}, but the landmarks are 0 to {count - 1}")
+    return list(points)
+
+
+def paths(run: Trajectory, points: Sequence[int] | None = None, *, ax: Any = None) -> Any:
+    """The paths of landmarks: in the plane or in space, with equal scales [m].
+
+    Args:
+        points: indices of landmarks; None means all that move, without the corners of plates.
+    """
+    scene = scene_of(run)
+    corners = {corner for face in scene.faces for corner in face}
+    default = ~scene.fixed & np.array([i not in corners for i in range(len(scene.fixed))])
+    indices = chosen_points(scene, points, default)
+    ax = new_axes(ax, space=scene.space, size=(5.6, 4.6))
+    lines = []
+    for index, style in zip(indices, line_styles(len(indices)), strict=True):
+        style = {**style, "linewidth": 0.9, "linestyle": "-"}
+        lines += ax.plot(*scene.points[:, index].T, **style)
+    drawing = Drawing(ax, scene, layer=4)
+    frame(ax, scene)
+    drawing.place(scene.points[-1])
+    if len(indices) > 1:
+        legend(ax, [f"point {index}" for index in indices], lines)
+    return ax
+
+
+def stroboscope(
+    run: Trajectory,
+    count: int = 9,
+    *,
+    start: float | None = None,
+    stop: float | None = None,
+    ax: Any = None,
+) -> Any:
+    """The machine at `count` equally spaced times on one sheet, from pale to dark.
+
+    Args:
+        start, stop: the first and the last time [s]; the whole run if None.
+    """
+    count = as_count(count, "count", 2)
+    low = float(run.ts[0]) if start is None else float(start)
+    high = float(run.ts[-1]) if stop is None else float(stop)
+    if not low < high:
+        raise ValueError(f"`start` must lie before `stop`, but they are {low:g} s and {high:g} s")
+    scene = scene_of(run, np.linspace(low, high, count))
+    ax = new_axes(ax, space=scene.space, size=(5.2, 4.8))
+    frame(ax, scene)
+    for i, points in enumerate(scene.points):
+        strength = 0.15 + 0.85 * ((i + 1) / count) ** 1.5
+        Drawing(ax, scene, hinges=i == count - 1, strength=strength, layer=3 + 3 * i).place(points)
+    ax.set_title(
+        f"t = {low:g} to {high:g} s, every {(high - low) / (count - 1):.3g} s", fontsize=10
+    )
+    return ax
