@@ -84,9 +84,12 @@ def _owner(stage: Path) -> int | None:
     """The living process that claimed a staging folder, if any."""
     try:
         owner = int((stage / _OWNER).read_text(encoding="ascii"))
-        os.kill(owner, 0)
-    except PermissionError:
-        return owner  # pyright: ignore[reportPossiblyUnbound]
     except (OSError, ValueError):
+        return None
+    try:
+        os.kill(owner, 0)
+    except PermissionError:  # it lives, and belongs to somebody else
+        return owner
+    except OSError:
         return None
     return owner

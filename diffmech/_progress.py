@@ -19,6 +19,11 @@ def request_stop() -> None:
     _stop_requested.append(True)
 
 
+def forget_stop() -> None:
+    """Take `request_stop` back."""
+    _stop_requested.clear()
+
+
 def stop_requested() -> bool:
     """Whether `request_stop` was called."""
     return bool(_stop_requested)

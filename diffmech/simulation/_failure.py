@@ -13,7 +13,7 @@ from .._results import RESULTS, Result, same
 from .._typing import AnyArray, Params
 from ..model import AbstractSystem, Laws
 from ..motion import acceleration_of, mass_condition_of, mass_matrix_of, max_condition, unpack
-from ._run import Run, Settings
+from ._run import End, Run, Settings
 
 _FAILED_STEP = 1e-6  # of the duration: how far to look ahead of a failed adaptive step
 _RUNAWAY = 1e6  # times its initial size: a motion that far out has blown up, and may overflow
@@ -43,6 +43,32 @@ def _ahead(
         return mass_condition_of(laws, place, qd, time, params), jnp.diagonal(mass), finite
 
     return jax.vmap(look)(jnp.linspace(0.0, 1.0, _PROBES, dtype=q.dtype))
+
+
+@eqx.filter_jit
+def _finiteness(
+    function: Any, q: AnyArray, qd: AnyArray, t: AnyArray, h: AnyArray, params: Params
+) -> AnyArray:
+    """Whether a function and its slopes stay finite along a straight path of length h."""
+
+    def look(s: AnyArray) -> AnyArray:
+        def at(q: AnyArray, qd: AnyArray) -> AnyArray:
+            return function(q, qd, t + s * h, params)
+
+        place = q + s * h * qd
+        seen = (at(place, qd), jax.jacfwd(at, argnums=(0, 1))(place, qd))
+        return jnp.all(jnp.array([jnp.all(jnp.isfinite(x)) for x in jax.tree.leaves(seen)]))
+
+    return jnp.all(jax.vmap(look)(jnp.linspace(0.0, 1.0, _PROBES, dtype=q.dtype)))
+
+
+def culprit(system: AbstractSystem, end: End, params: Params, settings: Settings) -> str | None:
+    """The system's function that is not finite, in value or slope, just ahead of a state."""
+    h = in_force(_FAILED_STEP if settings.dt is None else float(settings.dt))
+    for label, function in system.laws._asdict().items():
+        if function is not None and not _finiteness(function, end.q, end.qd, end.t, h, params):
+            return f"`{label}` ({getattr(function, '__qualname__', type(function).__name__)})"
+    return None
 
 
 def explain(run: Run, system: AbstractSystem, params: Params, settings: Settings) -> Result:

@@ -23,7 +23,7 @@ from .._typing import AnyArray, Coordinates, Number, Params
 from ..model import AbstractSystem, Laws
 from ..motion import pack, prepare, unpack
 from ._events import Events, as_events
-from ._failure import explain
+from ._failure import culprit, explain
 from ._methods import DEFAULT_METHOD, as_solver, method_name, require_suitable
 from ._run import DEFAULT_MAX_STEPS, Run, Settings, run_in_stretches, run_traced
 from ._trajectory import Trajectory
@@ -278,8 +278,12 @@ def _finished(trajectory: Trajectory, throw: bool) -> Trajectory:
         return trajectory
     if not throw:
         return trajectory
+    who = None
+    if same(status, RESULTS.non_finite_motion):
+        who = culprit(trajectory.system, end, trajectory.params, trajectory.settings)
+    named = f"; it is {who}" if who else ""
     raise SimulationError(
-        f"{trajectory.system.name} stopped {where}: {message(status)}. There q = {end.q}, "
+        f"{trajectory.system.name} stopped {where}: {message(status)}{named}. There q = {end.q}, "
         f"qd = {end.qd}. What was computed before is in `error.trajectory`; "
         "`throw=False` returns it without this error",
         trajectory,

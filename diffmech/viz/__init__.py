@@ -9,6 +9,7 @@ from ._animation import (
     Animation as Animation,
     animate as animate,
     require_animation_format as require_animation_format,
+    require_film_settings as require_film_settings,
 )
 from ._compare import distance as distance, overlay as overlay
 from ._energy import energy as energy, imbalance as imbalance

@@ -23,6 +23,7 @@ _TICK = 0.01  # [s] GIF counts time in hundredths
 _TRAIL_PIECES = 8
 _TRAIL_COLOUR = "#0072B2"
 _MOST_FRAMES = 10_000
+_MOST_FPS = 50  # programs that show GIFs slow faster ones down
 _NEARLY_WHITE = 244  # of 255
 _PALETTE_FRAMES = 6  # looked at for a GIF's 256 colours
 FORMATS = (".gif", ".mp4")
@@ -39,6 +40,15 @@ def require_animation_format(path: str | Path, *, overwrite: bool = False) -> No
             "`apt install ffmpeg`, on macOS: `brew install ffmpeg`); a .gif needs nothing"
         )
     require_writable(path, overwrite=overwrite)
+
+
+def require_film_settings(*, speed: float, fps: float, trail: float) -> None:
+    """Refuse numbers that no film can be made with."""
+    as_scalar(speed, "speed", positive=True)
+    if not 1 <= fps <= _MOST_FPS:
+        raise ValueError(f"`fps` must lie between 1 and {_MOST_FPS}, but is {fps:g}")
+    if not trail >= 0:
+        raise ValueError(f"`trail` must not be negative, but is {trail:g}")
 
 
 class Animation:
@@ -227,11 +237,7 @@ def animate(
     Raises:
         ValueError: a machine without landmarks, or a film of less than two or too many frames.
     """
-    speed, fps = float(as_scalar(speed, "speed", positive=True)), float(fps)
-    if not 1 <= fps <= 50:
-        raise ValueError(f"`fps` must lie between 1 and 50, but is {fps:g}")
-    if not trail >= 0:
-        raise ValueError(f"`trail` must not be negative, but is {trail:g}")
+    require_film_settings(speed=speed, fps=fps, trail=trail)
     interval = _TICK * round(1 / fps / _TICK)
     span = float(run.ts[-1]) - float(run.ts[0])
     count = math.floor(span / (interval * speed) * (1 + 1e-12)) + 1

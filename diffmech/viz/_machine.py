@@ -193,7 +193,7 @@ class Drawing:
             return points, np.zeros(len(points))
         from mpl_toolkits.mplot3d.proj3d import proj_transform
 
-        x, y, away = proj_transform(*points.T, self._ax.get_proj())
+        x, y, away = proj_transform(points[:, 0], points[:, 1], points[:, 2], self._ax.get_proj())
         away = np.asarray(away)
         spread = np.ptp(away)
         nearness = (np.max(away) - away) / spread if spread > 0 else np.zeros(len(points))

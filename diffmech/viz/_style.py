@@ -1,7 +1,6 @@
 """The house style: applied to the axes we make, never to Matplotlib's settings."""
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -81,7 +80,7 @@ def line_styles(count: int) -> list[dict[str, Any]]:
     return [{"color": shade, "linestyle": "-", "linewidth": 1.0} for shade in shades]
 
 
-def legend(ax: Any, labels: Sequence[str], lines: Sequence[Any]) -> None:
+def legend(ax: Any, labels: list[str], lines: list[Any]) -> None:
     """Name the lines beside the plot's right edge, where they hide nothing.
 
     Of many lines, whose colours follow a map, some in equal steps are named.

@@ -1,0 +1,6 @@
+"""`python -m diffmech` is the `diffmech` command."""
+
+from .cli import main
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,72 @@
+"""`diffmech animate`: the machine in motion."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ._options import (
+    as_path,
+    debug_option,
+    force_option,
+    progress_option,
+    run_options,
+)
+from ._runs import is_saved, run_or_load, system_with
+from ._words import number
+
+
+@click.command()
+@click.argument("source")
+@click.option(
+    "--out", metavar="FILE", callback=as_path, help=".gif, or .mp4 with ffmpeg  [motion.gif]"
+)
+@click.option("--speed", default="1", show_default=True, help="1 is real time, 0.5 half as fast.")
+@click.option("--fps", default="25", show_default=True, help="Frames per second, at most 50.")
+@click.option("--trail", default="1", show_default=True, help="Seconds of path behind; inf, 0.")
+@click.option("--clock/--no-clock", default=True, help="Show the time.")
+@click.option("--hinges/--no-hinges", default=True, help="Mark the joints.")
+@click.option("--system", metavar="SYSTEM", help="The machine of a saved run, if it is your own.")
+@run_options
+@force_option
+@progress_option
+@debug_option
+def animate(
+    source: str,
+    out: Path | None,
+    speed: str,
+    fps: str,
+    trail: str,
+    clock: bool,
+    hinges: bool,
+    system: str | None,
+    how: dict[str, Any],
+    force: bool,
+    progress: bool | None,
+) -> None:
+    """Film SOURCE: a SYSTEM to run, or a saved run (a folder, or its run.npz).
+
+    \b
+    diffmech animate babyboot --start chaotic --out boot.gif
+    diffmech animate run8 --speed 0.5 --out slow.mp4
+    """
+    from ..viz import (
+        animate as film,
+        require_animation_format,
+        require_drawing,
+        require_film_settings,
+    )
+
+    out = out or Path("motion.gif")
+    require_animation_format(out, overwrite=force)
+    options: dict[str, Any] = {
+        "speed": number(speed, "--speed", ""),
+        "fps": number(fps, "--fps", ""),
+        "trail": number(trail, "--trail", ""),
+    }
+    require_film_settings(**options)
+    if not is_saved(source):
+        require_drawing(system_with(source, how["params"]))
+    run = run_or_load(source, system, how, progress)
+    film(run, **options, clock=clock, hinges=hinges).save(out, overwrite=force, progress=progress)
+    click.echo(str(out))

@@ -1,0 +1,158 @@
+"""The group of commands, and how every one of them ends."""
+
+import contextlib
+import os
+import sys
+import traceback
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from ._animate import animate
+from ._demo import demo
+from ._doctor import doctor
+from ._options import debug_option, version_option
+from ._plot import plot
+from ._report import report
+from ._signals import Signals, watching
+from ._simulate import simulate
+from ._systems import systems
+
+_EXITS = """
+\b
+Exit codes: 0 done, 1 the run failed, 2 the request was wrong,
+130 and 143 interrupted (what was computed is kept).
+"""
+
+
+class _Commands(click.Group):
+    """Suggests a command for one that does not exist, and keeps the order of a day's work."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        del ctx
+        return list(self.commands)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        from .._suggest import suggestion
+
+        if args and self.get_command(ctx, args[0]) is None and not args[0].startswith("-"):
+            raise click.UsageError(
+                f"there is no command {args[0]!r}.{suggestion(args[0], self.commands)}"
+            )
+        return super().resolve_command(ctx, args)
+
+
+@click.group(
+    cls=_Commands,
+    epilog=_EXITS,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+@version_option
+@debug_option
+@click.pass_context
+def cli(context: click.Context) -> None:
+    """Mechanics from a Lagrangian: run machines, draw them, and say why to believe it.
+
+    \b
+    diffmech systems                                 what there is
+    diffmech simulate babyboot --start chaotic       a run and its report
+    diffmech simulate n_link:n=5 --out run5 --film   with numbers, pictures, film
+    diffmech animate babyboot --set qA=45deg         a GIF
+    diffmech simulate my_system.py:boot              a machine of your own
+    """
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
+
+
+for command in (systems, simulate, animate, plot, report, demo, doctor):
+    cli.add_command(command)
+
+
+def main() -> None:
+    """The `diffmech` command."""
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Carry out one command line and return its exit code."""
+    debug = "--debug" in arguments
+    os.environ["MPLBACKEND"] = "Agg"  # pictures go to files; no display is needed
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(AttributeError, ValueError):  # not a real terminal stream
+            stream.reconfigure(errors="replace")  # pyright: ignore[reportAttributeAccessIssue]
+    with watching() as signals, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        warnings.simplefilter("always", UserWarning)
+        warnings.showwarning = _show_warning
+        try:
+            code = cli.main(list(arguments), "diffmech", standalone_mode=False)
+            sys.stdout.flush()
+            return code if isinstance(code, int) else 0
+        except BrokenPipeError:
+            # Nobody reads any more (`| head`): there is nothing left to say, nor to complain of.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return 0
+        except BaseException as error:
+            if debug:
+                traceback.print_exc()
+            code, sentence = _ending(error, signals)
+            _say(sentence)
+            return code
+
+
+def _ending(error: BaseException, signals: Signals) -> tuple[int, str]:
+    """Exit code and sentence for whatever went wrong."""
+    if isinstance(error, click.exceptions.Exit):
+        return error.exit_code, ""
+    if isinstance(error, click.UsageError):
+        # Our own sentences say the way out; Click's name only the word that was wrong.
+        ours = type(error) is click.UsageError
+        more = f" See `{error.ctx.command_path} --help`." if error.ctx and not ours else ""
+        return 2, f"Error: {_sentence(error.format_message())}{more}"
+    if isinstance(error, KeyboardInterrupt | click.Abort):
+        return signals.exit_code, "Stopped."
+    if isinstance(error, SystemExit):
+        return error.code if isinstance(error.code, int) else 1, ""
+    if isinstance(error, ModuleNotFoundError):
+        return 1, (
+            f"Error: the package {error.name!r} is not installed: `pip install {error.name}`, or "
+            "install diffmech again."
+        )
+    if isinstance(error, MemoryError):
+        return 1, "Error: there is not enough memory for this: take fewer samples."
+    if type(error).__name__ == "SimulationError":
+        return 1, f"Error: {_sentence(error)}"
+    if isinstance(error, ValueError | FileNotFoundError | FileExistsError | NotADirectoryError):
+        return 2, f"Error: {_for_the_shell(_sentence(error))}"
+    if isinstance(error, OSError):
+        return 1, f"Error: {_for_the_shell(_sentence(error))}"
+    return 1, (
+        f"Error: {type(error).__name__}: {_sentence(error)} This should not happen; --debug shows "
+        "where."
+    )
+
+
+def _sentence(error: Any) -> str:
+    text = " ".join(str(error).split()) or "no message"
+    return text if text[-1] in ".?!" else f"{text}."
+
+
+def _for_the_shell(text: str) -> str:
+    """The Python spelling of a way out, as the command line spells it."""
+    return text.replace("pass `overwrite=True`", "pass --force")
+
+
+def _say(text: str) -> None:
+    if text:
+        with contextlib.suppress(OSError):
+            click.echo(text, err=True)
+
+
+def _show_warning(message: Any, *details: Any, **others: Any) -> None:
+    del details, others
+    _say(f"Note: {_sentence(message)}")

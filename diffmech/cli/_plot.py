@@ -1,0 +1,92 @@
+"""`diffmech plot`: one picture of a run."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ._options import (
+    as_path,
+    debug_option,
+    force_option,
+    progress_option,
+    run_options,
+)
+from ._runs import run_or_load, saved_run
+
+KINDS = {
+    "overview": "coordinates, rates and paths on one sheet",
+    "balance": "energy changes, work, and what they leave unexplained",
+    "coordinates": "coordinates against time",
+    "wrapped": "angles between -pi and pi",
+    "rates": "rates against time",
+    "paths": "paths of the machine's points",
+    "phase": "a rate against its coordinate",
+    "energy": "energy changes and work",
+    "imbalance": "|E - E0 - W| on a logarithmic axis",
+    "stroboscope": "the machine at equally spaced times",
+    "overlay": "coordinates of two runs (with --against)",
+    "distance": "how far two runs are apart (with --against)",
+}
+
+
+@click.command(
+    epilog="\b\nKinds:\n" + "\n".join(f"  {kind:<12} {text}" for kind, text in KINDS.items())
+)
+@click.argument("source")
+@click.option("--kind", default="overview", show_default=True, help="What to draw; see below.")
+@click.option("--names", metavar="A,B", help="Which coordinates, of one unit.  [default: all]")
+@click.option("--out", metavar="FILE", callback=as_path, help=".png, .pdf or .svg")
+@click.option("--against", metavar="RUN", help="A saved run of the same machine to compare with.")
+@click.option("--system", metavar="SYSTEM", help="The machine of a saved run, if it is your own.")
+@run_options
+@force_option
+@progress_option
+@debug_option
+def plot(
+    source: str,
+    kind: str,
+    names: str | None,
+    out: Path | None,
+    against: str | None,
+    system: str | None,
+    how: dict[str, Any],
+    force: bool,
+    progress: bool | None,
+) -> None:
+    """Draw SOURCE: a SYSTEM to run, or a saved run (a folder, or its run.npz).
+
+    \b
+    diffmech plot babyboot --kind phase --names qA --out phase.png
+    diffmech plot run8 --kind balance
+    """
+    from ._words import require_known
+
+    require_known(kind, "kind of picture", list(KINDS))
+    if (kind in ("overlay", "distance")) != (against is not None):
+        raise click.UsageError(f"--against goes with the kinds overlay and distance, not {kind}.")
+    from ..viz import require_picture_format, save_figure
+
+    out = out or Path(f"{kind}.png")
+    require_picture_format(out, overwrite=force)
+    run = run_or_load(source, system, how, progress)
+    other = None if against is None else saved_run(against, system)
+    chosen = names.split(",") if names else None
+    save_figure(_figure(kind, run, other, chosen), out, overwrite=force)
+    click.echo(str(out))
+
+
+def _figure(kind: str, run: Any, other: Any, names: list[str] | None) -> Any:
+    from .. import viz
+
+    if kind in ("overview", "balance"):
+        return getattr(viz, kind)(run)
+    if kind in ("overlay", "distance"):
+        return getattr(viz, kind)(run, other, names).figure
+    if kind in ("energy", "imbalance", "paths", "stroboscope"):
+        return getattr(viz, kind)(run).figure
+    if kind == "phase":
+        return viz.phase(run, names[0] if names else None).figure
+    if kind == "wrapped":
+        return viz.coordinates(run, names, wrapped=True).figure
+    return getattr(viz, kind)(run, names).figure

@@ -1,0 +1,21 @@
+"""`diffmech report`: what a saved run says of itself."""
+
+import json
+
+import click
+
+from ._options import debug_option, json_option
+from ._runs import is_saved, saved_run
+from ._simulate import summary
+
+
+@click.command()
+@click.argument("run", metavar="RUN")
+@json_option
+@debug_option
+def report(run: str, as_json: bool) -> None:
+    """Verify a saved RUN (a folder, or its run.npz) and print its report."""
+    if not is_saved(run):
+        raise click.UsageError(f"there is no run `{run}`: give a folder, or an .npz file.")
+    loaded = saved_run(run, None)
+    click.echo(json.dumps(summary(loaded), indent=2, allow_nan=False) if as_json else str(loaded))

@@ -1,0 +1,130 @@
+"""From words to a run: made anew, or read from where it was saved."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ._machines import is_own_file, machine
+from ._options import given_run_options
+from ._words import assignment, number, numbers, require_known
+
+if TYPE_CHECKING:
+    from ..model import AbstractSystem
+    from ..simulation import Trajectory
+
+
+def is_saved(source: str) -> bool:
+    """Whether SOURCE is a run on disk: a folder, or an .npz."""
+    return source.endswith(".npz") or (Path(source).is_dir() and not is_own_file(source))
+
+
+def system_with(text: str, params: tuple[str, ...]) -> "AbstractSystem":
+    """The machine with its parameters as asked for."""
+    system = machine(text)
+    changes = dict(assignment(param, "--param", "mB=0.2") for param in params)
+    return system.with_params({key: numbers(value, key) for key, value in changes.items()})
+
+
+def start_of(
+    system: "AbstractSystem", start: str | None, sets: tuple[str, ...]
+) -> tuple[dict[str, float], dict[str, float]]:
+    """Initial coordinates and rates: a named start, changed by the assignments."""
+    names = list(system.coordinates)
+    if start is not None and not system.starts:
+        raise click.UsageError(f"{system.name} has no named starts; use --set.")
+    if start is not None:
+        require_known(start, "start", list(system.starts))
+    chosen = start or ("default" if "default" in system.starts else None)
+    q: dict[str, float] = {}
+    qd = dict.fromkeys(names, 0.0)
+    if chosen is not None:
+        q0, qd0 = system.starts[chosen]
+        q = dict(zip(names, map(float, q0), strict=True))
+        qd = dict(zip(names, map(float, qd0), strict=True))
+    rates = {f"{name}_dot": name for name in names}
+    for text in sets:
+        key, value = assignment(text, "--set", "qA=90deg")
+        require_known(key, "coordinate or rate", [*names, *rates])
+        name = rates.get(key, key)
+        unit = system.coordinates[name]
+        if key in rates:
+            qd[name] = number(value, key, unit, rate=True)
+        else:
+            q[name] = number(value, key, unit)
+    missing = [name for name in names if name not in q]
+    if missing:
+        raise click.UsageError(
+            f"{system.name} has no start named 'default', so set {', '.join(missing)}: --set "
+            f"{missing[0]}=0.5"
+        )
+    return q, qd
+
+
+def make_run(text: str, how: dict[str, Any], progress: bool | None) -> "Trajectory":
+    """Simulate; raises `SimulationError` with what was computed when the run fails."""
+    import sys
+
+    from ..simulation import simulate
+
+    system = system_with(text, how["params"])
+    q0, qd0 = start_of(system, how["start"], how["sets"])
+    numeric: dict[str, Any] = {
+        name: number(how[name], f"--{name}", "")
+        for name in ("duration", "rtol", "atol", "dt")
+        if how[name] is not None
+    }
+    if progress or (progress is None and sys.stderr.isatty()):
+        click.echo(f"{system.name}: compiling its equations ... (once)", err=True)
+    return simulate(
+        system,
+        q0,
+        qd0,
+        samples=how["samples"],
+        method=how["method"],
+        max_steps=how["max_steps"],
+        progress=progress,
+        **numeric,
+    )
+
+
+def saved_run(source: str, system: str | None) -> "Trajectory":
+    """Read a run; its machine is `system`, or the catalogue's one that its settings name.
+
+    A user's own file is never run because a folder says so: that takes `--system`.
+    """
+    from ..simulation import load
+
+    if system is None:
+        system = _recorded_system(Path(source))
+    return load(source, machine(system) if system else None)
+
+
+def _recorded_system(path: Path) -> str | None:
+    """The catalogue's machine that a folder's settings name."""
+    import json
+
+    from ..systems import CATALOGUE
+    from ..viz import SETTINGS
+
+    file = path / SETTINGS if path.is_dir() else path.parent / SETTINGS
+    try:
+        text = json.loads(file.read_text(encoding="utf-8")).get("system")
+    except (OSError, ValueError, AttributeError):
+        return None
+    known = isinstance(text, str) and text.partition(":")[0] in CATALOGUE and not is_own_file(text)
+    return text if known else None
+
+
+def run_or_load(
+    source: str, system: str | None, how: dict[str, Any], progress: bool | None
+) -> "Trajectory":
+    """A saved run if SOURCE is one, else a new one of the machine it names."""
+    if not is_saved(source):
+        if system is not None:
+            raise click.UsageError("--system goes with a saved run; SOURCE is a machine already.")
+        return make_run(source, how, progress)
+    given = given_run_options()
+    if given:
+        raise click.UsageError(f"{given[0]} does not apply to a saved run; simulate it anew.")
+    return saved_run(source, system)

@@ -1,0 +1,80 @@
+"""`diffmech systems`: what there is to run."""
+
+import inspect
+import json
+from typing import Any
+
+import click
+
+from ..systems import CATALOGUE
+from ._machines import machine
+from ._options import debug_option, json_option
+
+
+@click.command()
+@click.argument("name", required=False, metavar="[SYSTEM]")
+@click.option("-v", "--verbose", is_flag=True, help="Coordinates, parameters and starts as well.")
+@json_option
+@debug_option
+def systems(name: str | None, verbose: bool, as_json: bool) -> None:
+    """List the machines, or describe one: a name, a family, a file of your own.
+
+    \b
+    diffmech systems -v
+    diffmech systems n_link:n=2
+    diffmech systems my_system.py:boot
+    """
+    if name is not None:
+        shown = {name: _details(name)}
+    elif verbose:
+        shown = {key: _details(key) for key in CATALOGUE}
+    else:
+        shown = {key: {"text": text} for key, (_, text) in CATALOGUE.items()}
+    if as_json:
+        click.echo(json.dumps(shown, indent=2))
+        return
+    width = max(map(len, CATALOGUE))
+    for key, details in shown.items():
+        if "description" in details:
+            click.echo("\n".join(filter(None, [details["description"], details["family"], ""])))
+        else:
+            click.echo(f"{key:<{width}}  {details['text']}")
+
+
+def _details(text: str) -> dict[str, Any]:
+    import numpy as np
+
+    from ..model import parameter_paths
+
+    system = machine(text)
+    name = text.partition(":")[0]
+    title, *rest = str(system).splitlines()
+    known = CATALOGUE.get(name)
+    if known:
+        title += f": {known[1]}"
+    family = ""
+    if known:
+        from .. import systems as catalogue
+
+        arguments = inspect.signature(getattr(catalogue, name)).parameters.values()
+        spelled = ", ".join(f"{a.name}={a.default}" for a in arguments if a.default is not None)
+        family = f"  arguments    {spelled}; as in {name}:{_example(arguments)}" if spelled else ""
+    return {
+        "text": known[1] if known else system.name,
+        "description": "\n".join([title, *rest]),
+        "family": family,
+        "coordinates": dict(system.coordinates),
+        "params": {
+            path: np.asarray(value).tolist()
+            for path, value in parameter_paths(system.params).items()
+        },
+        "starts": {
+            label: {"q": np.asarray(q).tolist(), "qd": np.asarray(qd).tolist()}
+            for label, (q, qd) in system.starts.items()
+        },
+    }
+
+
+def _example(arguments: Any) -> str:
+    first = next(iter(arguments))
+    return f"{first.name}={first.default}"

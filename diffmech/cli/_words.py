@@ -1,0 +1,70 @@
+"""What a user types: numbers with units, and assignments."""
+
+import math
+import re
+from collections.abc import Sequence
+
+import click
+
+from .._suggest import suggestion
+
+_UNITS = {"": 1.0, "rad": 1.0, "deg": math.pi / 180, "°": math.pi / 180, "turn": 2 * math.pi}
+_NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
+_QUANTITY = re.compile(
+    rf"(?P<number>{_NUMBER}|[+-]?(?=pi)|[+-]?nan|[+-]?inf)\*?(?P<pi>pi)?(?:/(?P<over>{_NUMBER}))?"
+    r"\s*(?P<unit>deg|rad|turn|°)?(?P<per>/s)?",
+    re.IGNORECASE,
+)
+
+
+def assignment(text: str, option: str, example: str) -> tuple[str, str]:
+    """The two sides of `name=value`."""
+    name, equals, value = text.partition("=")
+    if not equals or not name.strip() or not value.strip():
+        raise click.UsageError(f"{option} must look like {example}, but is {text!r}.")
+    return name.strip(), value.strip()
+
+
+def number(text: str, what: str, unit: str = "rad", *, rate: bool = False) -> float:
+    """A number such as 0.5, 90deg, pi/3 or 2turn; rates may say deg/s.
+
+    `unit` is that of the quantity: only angles take degrees and turns.
+    """
+    found = _QUANTITY.fullmatch(text.strip())
+    if not found:
+        raise click.UsageError(
+            f"{what} must be a number such as 0.5, 90deg or pi/3, but is {text!r}."
+        )
+    if found["per"] and not rate:
+        raise click.UsageError(f"{what} is not a rate, so {text!r} does not fit.")
+    angle = (found["unit"] or "").lower()
+    if angle and unit != "rad":
+        raise click.UsageError(
+            f"{what} is in {unit or 'an unknown unit'}, not an angle, so {text!r} does not fit."
+        )
+    digits = found["number"]
+    value = float(f"{digits}1" if digits in ("", "+", "-") else digits)
+    if found["pi"]:
+        value *= math.pi
+    if found["over"]:
+        over = float(found["over"])
+        if over == 0:
+            raise click.UsageError(f"{what} divides by zero: {text!r}.")
+        value /= over
+    return value * _UNITS[angle]
+
+
+def numbers(text: str, what: str) -> float | list[float]:
+    """One number, or several: `1,2,3` or `[1, 2, 3]`."""
+    inner = text.strip()
+    if inner.startswith("[") and inner.endswith("]"):
+        inner = inner[1:-1]
+        return [number(part, what) for part in inner.split(",")]
+    parts = inner.split(",")
+    return number(inner, what) if len(parts) == 1 else [number(part, what) for part in parts]
+
+
+def require_known(word: str, kind: str, options: Sequence[str]) -> None:
+    """Refuse a name that is not among the valid ones."""
+    if word not in options:
+        raise click.UsageError(f"there is no {kind} {word!r}.{suggestion(word, options)}")
