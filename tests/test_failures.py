@@ -9,7 +9,8 @@ import pytest
 
 import diffmech as dm
 
-from .conftest import machine
+from .conftest import machine, random_states
+from .tolerances import CHAIN_ROUND_OFF
 
 
 def test_a_massless_pendulum_has_no_acceleration() -> None:
@@ -123,3 +124,13 @@ def test_failed_lanes_of_a_batch_do_not_disturb_the_others() -> None:
     for use in (lambda b: b.report(), lambda b: b.energies, lambda b: b(0.5)):
         with pytest.raises(ValueError, match="a batch of runs"):
             use(batch)
+
+
+def test_large_batches_of_long_chains_do_not_wait_for_ever() -> None:
+    # Several large batches of LAPACK calls at once make XLA's threads wait for each other.
+    system = dm.systems.n_link(n=8)
+    q, qd, _ = random_states(system.n, 5000, seed=5)
+    batch = jax.jit(jax.vmap(lambda q, qd: dm.acceleration(system, q, qd)))(q, qd)
+    for i in (0, 1234, 4999):
+        one = dm.acceleration(system, q[i], qd[i])
+        np.testing.assert_allclose(batch[i], one, rtol=CHAIN_ROUND_OFF, atol=CHAIN_ROUND_OFF)

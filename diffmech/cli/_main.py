@@ -92,6 +92,8 @@ def run(arguments: Sequence[str]) -> int:
         try:
             code = cli.main(list(arguments), "diffmech", standalone_mode=False)
             sys.stdout.flush()
+            if signals.received is not None:
+                return signals.exit_code
             return code if isinstance(code, int) else 0
         except BrokenPipeError:
             # Nobody reads any more (`| head`): there is nothing left to say, nor to complain of.
@@ -117,7 +119,7 @@ def _ending(error: BaseException, signals: Signals) -> tuple[int, str]:
     if isinstance(error, KeyboardInterrupt | click.Abort):
         return signals.exit_code, "Stopped."
     if isinstance(error, SystemExit):
-        return error.code if isinstance(error.code, int) else 1, ""
+        return 0, ""  # Click leaves this way when nobody reads its output any more
     if isinstance(error, ModuleNotFoundError):
         return 1, (
             f"Error: the package {error.name!r} is not installed: `pip install {error.name}`, or "

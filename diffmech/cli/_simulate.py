@@ -99,6 +99,8 @@ def run_into_folder(
     _show(run, as_json)
     names = ", ".join(name for name in FOLDER_MEMBERS if (out / name).exists())
     click.echo(f"Written to {out}: {names}.", err=True)
+    if _progress.stop_requested():
+        click.echo("To make the whole run, give the same command with --force.", err=True)
     return code
 
 

@@ -12,6 +12,7 @@ from .._typing import Matrix, Scalar, Vector
 Solve = Callable[[Vector], Vector]
 
 _UNROLLED_UP_TO = 4  # coordinates; measured: 30 % faster runs at 3, slower from 8 on
+_SMALL_PIVOT = 0.1  # of its column's largest entry: below this, rows are exchanged
 _DIGITS_LOST = 50.0  # a solution this close to 1/eps has no trustworthy digit left
 
 
@@ -54,17 +55,70 @@ def _cholesky(scaled: Matrix) -> tuple[Solve, Vector]:
     return lambda b: jax.scipy.linalg.cho_solve((lower, True), b), jnp.diagonal(lower) ** 2
 
 
-def _definite(scaled: Matrix) -> tuple[Solve, Scalar]:
-    """A solver for a positive definite matrix and its condition estimate; inf if it is not."""
+def _lapack(scaled: Matrix, b: Vector) -> tuple[Vector, Scalar]:
+    """One system: L D Lᵀ or Cholesky where the matrix is positive definite, else LU."""
     solve, pivots = (_unrolled if scaled.shape[0] <= _UNROLLED_UP_TO else _cholesky)(scaled)
-    condition = jnp.max(pivots) / jnp.min(pivots)
-    return solve, jnp.where(jnp.all(pivots > 0), condition, jnp.inf)
+    definite = jnp.where(jnp.all(pivots > 0), jnp.max(pivots) / jnp.min(pivots), jnp.inf)
+
+    def indefinite(b: Vector) -> tuple[Vector, Scalar]:
+        factors = jax.scipy.linalg.lu_factor(scaled)
+        return jax.scipy.linalg.lu_solve(factors, b), _ratio(jnp.diagonal(factors[0]))
+
+    well = definite < max_condition(scaled.dtype)
+    return lax.cond(well, lambda b: (solve(b), definite), indefinite, b)
 
 
-def _lu_condition(lu: Matrix) -> Scalar:
-    pivots = jnp.abs(jnp.diagonal(lu))
-    condition = jnp.max(pivots) / jnp.min(pivots)
-    return jnp.where(jnp.isfinite(condition), condition, jnp.inf)
+def _ratio(pivots: Vector) -> Scalar:
+    """Largest over smallest pivot in size; infinite if one is zero or not finite."""
+    ratio = jnp.max(jnp.abs(pivots)) / jnp.min(jnp.abs(pivots))
+    return jnp.where(jnp.isfinite(ratio), ratio, jnp.inf)
+
+
+def _eliminate(scaled: Matrix, b: Vector) -> tuple[Vector, Scalar]:
+    """Gauss-Jordan elimination, with rows exchanged where the diagonal is small.
+
+    Made of arithmetic alone: under `vmap` every instance goes through the same operations.
+    """
+    n = scaled.shape[0]
+    rows = jnp.arange(n)
+
+    def clear_column(k: Any, carry: tuple[Any, Any]) -> tuple[Any, Any]:
+        table, pivots = carry
+        column = table @ (jnp.arange(n + 1) == k).astype(table.dtype)
+        size = jnp.where(rows >= k, jnp.abs(column), -1.0)
+        here, other = rows == k, rows == jnp.argmax(size)
+        small = jnp.sum(jnp.where(here, size, 0.0)) < _SMALL_PIVOT * jnp.max(size)
+        exchange = (here.astype(table.dtype) - other) * small
+        table = table - jnp.outer(exchange, exchange @ table)
+        row = here.astype(table.dtype) @ table
+        column = table @ (jnp.arange(n + 1) == k).astype(table.dtype)
+        pivot = jnp.sum(jnp.where(here, column, 0.0))
+        table = table - jnp.outer(jnp.where(here, 0.0, column), row / pivot)
+        return table, jnp.where(here, pivot, pivots)
+
+    table = jnp.concatenate([scaled, b[:, None]], axis=1)
+    table, pivots = lax.fori_loop(0, n, clear_column, (table, jnp.ones(n, table.dtype)))
+    return table[:, n] / pivots, _ratio(pivots)
+
+
+@jax.custom_batching.custom_vmap
+def _solve_scaled(scaled: Matrix, b: Vector) -> tuple[Vector, Scalar]:
+    """x with M x = b for a matrix of unit diagonal, and the ratio of M's pivots.
+
+    A batch does not call LAPACK: under `vmap` definite and indefinite matrices alike would be
+    factorised in every way, and XLA's CPU threads wait for each other for ever when several large
+    batches of LAPACK calls are under way at once (jaxlib 0.10).
+    """
+    return _lapack(scaled, b)
+
+
+@_solve_scaled.def_vmap
+def _solve_batch(
+    size: int, batched: list[bool], scaled: Any, b: Any
+) -> tuple[tuple[Any, Any], tuple[bool, bool]]:
+    del size
+    axes = tuple(0 if mapped else None for mapped in batched)
+    return jax.vmap(_eliminate, in_axes=axes)(scaled, b), (True, True)
 
 
 def condition_estimate(matrix: Matrix) -> Scalar:
@@ -74,31 +128,23 @@ def condition_estimate(matrix: Matrix) -> Scalar:
     """
     scale = _scaling(matrix)
     scaled = scale[:, None] * matrix * scale
-    _, condition = _definite(scaled)
-    return jnp.where(
-        jnp.isfinite(condition), condition, _lu_condition(jax.scipy.linalg.lu_factor(scaled)[0])
-    )
+    return _solve_scaled(lax.stop_gradient(scaled), jnp.ones_like(scale))[1]
 
 
 def solve_symmetric(matrix: Matrix, right: Vector) -> Vector:
     """x with M x = b for a symmetric M; NaN where the condition estimate says "singular".
 
     L D Lᵀ or Cholesky where M is positive definite, else LU with pivoting (indefinite Lagrangians
-    exist: L = ẋẏ). Derivatives are those of the solution, not of the factorisation. Under `vmap`
-    both branches run.
+    exist: L = ẋẏ); elimination with pivoting under `vmap`. Derivatives are those of the solution,
+    not of the factorisation.
     """
     frozen = lax.stop_gradient(matrix)
     scale = _scaling(frozen)
     scaled = scale[:, None] * frozen * scale
-    definite, condition = _definite(scaled)
     limit = max_condition(matrix.dtype)
 
-    def indefinite(b: Vector) -> Vector:
-        factors = jax.scipy.linalg.lu_factor(scaled)
-        solution = jax.scipy.linalg.lu_solve(factors, b)
-        return jnp.where(_lu_condition(factors[0]) < limit, solution, jnp.nan)
-
     def solve(_, b: Vector) -> Vector:
-        return scale * lax.cond(condition < limit, definite, indefinite, scale * b)
+        x, condition = _solve_scaled(scaled, scale * b)
+        return scale * jnp.where(condition < limit, x, jnp.nan)
 
     return lax.custom_linear_solve(lambda x: matrix @ x, right, solve, symmetric=True)

@@ -71,7 +71,7 @@ def _diagnose(
     params: Params,
 ) -> tuple[AnyArray, AnyArray, AnyArray, AnyArray]:
     """Momenta (k, n), conditions (k,), the force on each coordinate along the run and at probe
-    states, shape (k + probes, n), and whether M is positive definite (k,)."""
+    states, shape (k + probes, n), and the mass matrices (k, n, n)."""
     momenta = jax.vmap(lambda t, q, qd: momentum_of(laws, q, qd, t, params))(ts, qs, qds)
     conditions = jax.vmap(lambda t, q, qd: mass_condition_of(laws, q, qd, t, params))(ts, qs, qds)
 
@@ -87,8 +87,7 @@ def _diagnose(
         ]
     )
     masses = jax.vmap(lambda t, q, qd: mass_matrix_of(laws, q, qd, t, params))(ts, qs, qds)
-    definite = jnp.all(jnp.isfinite(jnp.linalg.cholesky(masses)), axis=(1, 2))
-    return momenta, conditions, forces, definite
+    return momenta, conditions, forces, masses
 
 
 def _mechanics(trajectory: "Trajectory") -> tuple[float, dict[str, float], float, bool]:
@@ -109,7 +108,7 @@ def _mechanics(trajectory: "Trajectory") -> tuple[float, dict[str, float], float
         np.asarray(trajectory.qs)[-count:] + spread[0],
         np.asarray(trajectory.qds)[-count:] + spread[1],
     )
-    momenta, conditions, forces, definite = _diagnose(
+    momenta, conditions, forces, masses = _diagnose(
         laws,
         trajectory.ts,
         trajectory.qs,
@@ -125,7 +124,10 @@ def _mechanics(trajectory: "Trajectory") -> tuple[float, dict[str, float], float
             size = max(np.max(np.abs(momenta[:, i])), _HARDLY_MOVES * np.max(np.abs(momenta)))
             drift = np.max(np.abs(momenta[:, i] - momenta[0, i]))
             kept[name] = float(drift / size) if size > 0 else float(drift)
-    return imbalance, kept, float(np.max(conditions)), bool(np.all(definite))
+    masses = np.asarray(masses)
+    seen = masses[np.all(np.isfinite(masses), axis=(1, 2))]
+    definite = len(seen) == len(masses) and bool(np.all(np.linalg.eigvalsh(seen) > 0))
+    return imbalance, kept, float(np.max(conditions)), definite
 
 
 def _believable_until(

@@ -172,7 +172,8 @@ def run_in_stretches(
                     stretch = int(np.clip(pace * _STRETCH_SECONDS, 20, 10**6))
                 bar.update(float(march.t) - start)
     except KeyboardInterrupt:
-        status = RESULTS.interrupted
+        if same(march.result, RESULTS.successful) and float(march.t) < float(t1):
+            status = RESULTS.interrupted
     return _finish(march, ts, status, dense, problem)
 
 
