@@ -11,6 +11,7 @@ WORKERS ?= auto
 
 demo: $(VENV)/.installed
 	$(BIN)/python examples/babyboot_digits.py
+	$(BIN)/diffmech demo
 
 test: $(VENV)/.installed-test lint
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
@@ -25,6 +26,7 @@ format: $(VENV)/.installed-test
 	$(BIN)/ruff format .
 
 bench: $(VENV)/.installed-test
+	$(BIN)/python benchmarks/cold_start.py
 	$(BIN)/python benchmarks/first_trajectory.py
 	$(BIN)/python benchmarks/long_energy.py
 
