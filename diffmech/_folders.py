@@ -1,13 +1,15 @@
-"""Folders of results that appear whole: filled aside, then moved into place."""
+"""Folders of results: filled aside, then moved into place, one writer at a time."""
 
 import contextlib
 import os
 import shutil
+import socket
+import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 _STAGE = ".writing"
-_OWNER = "pid"
+_OWNER = "owner"
 
 
 @contextlib.contextmanager
@@ -18,29 +20,32 @@ def staged_folder(
 
     `path` is created if its parent exists. Only files named in `members` are ever replaced or
     removed, and only with `overwrite`; if the block fails, those that were there stay as they
-    were. The staging folder inside `path` keeps a second writer out.
+    were. Files move in the order of `members`, the last of which thus says that all are there. The
+    staging folder inside `path` keeps a second writer out.
     """
     path = Path(path)
     _require_free(path, members, overwrite=overwrite)
     made = not path.exists()
     stage = path / _STAGE
     try:
-        path.mkdir(exist_ok=True)
-        _claim(stage)
-    except (FileExistsError, BlockingIOError):
-        raise
-    except OSError as error:
-        raise type(error)(f"cannot write in `{path}`: {error.strerror or error}") from error
-    try:
-        yield stage
-        (stage / _OWNER).unlink()
-        written = [member.name for member in stage.iterdir()]
-        for name in written:
-            (stage / name).replace(path / name)
-        for name in set(members) - set(written):
-            (path / name).unlink(missing_ok=True)
+        try:
+            path.mkdir(exist_ok=True)
+            _claim(stage)
+        except BlockingIOError:
+            raise
+        except OSError as error:
+            raise type(error)(f"cannot write in `{path}`: {error.strerror or error}") from error
+        try:
+            _require_free(path, members, overwrite=overwrite)  # another may just have finished
+            yield stage
+            for name in members:
+                if (stage / name).exists():
+                    (stage / name).replace(path / name)
+                else:
+                    (path / name).unlink(missing_ok=True)
+        finally:
+            shutil.rmtree(stage, ignore_errors=True)
     finally:
-        shutil.rmtree(stage, ignore_errors=True)
         if made:
             with contextlib.suppress(OSError):  # it holds results now
                 path.rmdir()
@@ -49,10 +54,9 @@ def staged_folder(
 def _require_free(path: Path, members: Sequence[str], *, overwrite: bool) -> None:
     if path.exists() and not path.is_dir():
         raise FileExistsError(f"`{path}` is a file, not a folder; choose another name")
-    if not path.absolute().parent.is_dir():
-        raise FileNotFoundError(
-            f"the directory `{path.absolute().parent}` does not exist; create it first"
-        )
+    parent = path.absolute().parent
+    if not parent.is_dir():
+        raise FileNotFoundError(f"the directory `{parent}` does not exist; create it first")
     there = [name for name in members if (path / name).exists()]
     if there and not overwrite:
         raise FileExistsError(
@@ -63,33 +67,37 @@ def _require_free(path: Path, members: Sequence[str], *, overwrite: bool) -> Non
 
 def _claim(stage: Path) -> None:
     """Make the staging folder, unless a living process has made it."""
-    for _ in range(2):
-        try:
-            stage.mkdir()
-        except FileExistsError as error:
-            owner = _owner(stage)
-            if owner is not None:
-                raise BlockingIOError(
-                    f"process {owner} is writing to `{stage.parent}` at the moment; wait for it, "
-                    "or choose another folder"
-                ) from error
-            shutil.rmtree(stage, ignore_errors=True)  # left behind by one that was killed
-        else:
-            (stage / _OWNER).write_text(str(os.getpid()), encoding="ascii")
-            return
-    raise BlockingIOError(f"`{stage.parent}` is being written to; choose another folder")
-
-
-def _owner(stage: Path) -> int | None:
-    """The living process that claimed a staging folder, if any."""
+    own = Path(tempfile.mkdtemp(prefix=f"{_STAGE}-", dir=stage.parent))
     try:
-        owner = int((stage / _OWNER).read_text(encoding="ascii"))
+        (own / _OWNER).write_text(f"{os.getpid()} {socket.gethostname()}", encoding="utf-8")
+        if stage.exists() and not _is_alive(stage):
+            shutil.rmtree(stage, ignore_errors=True)  # left behind by one that was killed
+        try:
+            own.rename(stage)  # onto a folder that is not empty it fails, whoever is first
+        except OSError as error:
+            if not stage.exists():
+                raise
+            raise BlockingIOError(
+                f"somebody is writing to `{stage.parent}` at the moment: wait, choose another "
+                f"folder, or remove `{stage}` if nobody is"
+            ) from error
+    finally:
+        shutil.rmtree(own, ignore_errors=True)
+
+
+def _is_alive(stage: Path) -> bool:
+    """Whether the process that claimed a staging folder may still be running."""
+    try:
+        process, host = (stage / _OWNER).read_text(encoding="utf-8").split(maxsplit=1)
+        owner = int(process)
     except (OSError, ValueError):
-        return None
+        return False
+    if host != socket.gethostname() or os.name != "posix":
+        return True  # no way to ask
     try:
         os.kill(owner, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
     except PermissionError:  # it lives, and belongs to somebody else
-        return owner
-    except OSError:
-        return None
-    return owner
+        return True
+    return owner > 0

@@ -1,6 +1,7 @@
 """The progress bar: on standard error, only on a terminal, only when a run is long."""
 
 import sys
+import threading
 import time
 from types import TracebackType
 from typing import Any
@@ -8,7 +9,7 @@ from typing import Any
 _SHOW_AFTER = 1.0  # [s] a bar for shorter runs is only noise
 
 
-_stop_requested: list[bool] = []
+_stop = threading.Event()
 
 
 def request_stop() -> None:
@@ -16,17 +17,17 @@ def request_stop() -> None:
 
     For signal handlers: an exception raised there may get lost inside a compiler's callbacks.
     """
-    _stop_requested.append(True)
+    _stop.set()
 
 
 def forget_stop() -> None:
     """Take `request_stop` back."""
-    _stop_requested.clear()
+    _stop.clear()
 
 
 def stop_requested() -> bool:
     """Whether `request_stop` was called."""
-    return bool(_stop_requested)
+    return _stop.is_set()
 
 
 class Progress:
@@ -49,7 +50,7 @@ class Progress:
 
     def update(self, done: float) -> None:
         """Say that the work has reached `done` [s] of `total`; stop here if that was asked for."""
-        if _stop_requested:
+        if _stop.is_set():
             raise KeyboardInterrupt
         if not self._wanted:
             return

@@ -22,6 +22,7 @@ else:
     Scalar: TypeAlias = Float[_Shaped, ""] | np.floating | float
 Vector: TypeAlias = Float[_Shaped, " n"]
 Matrix: TypeAlias = Float[_Shaped, "n n"]
+Columns: TypeAlias = Float[_Shaped, "n m"]
 Times: TypeAlias = Float[_Shaped, " k"]
 Samples: TypeAlias = Float[_Shaped, "k n"]
 Truth: TypeAlias = Bool[_Shaped, ""]

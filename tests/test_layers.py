@@ -81,7 +81,8 @@ def test_imports_go_down_only(path: Path) -> None:
     stdlib = __import__("sys").stdlib_module_names
     for name, ours in _imports(path):
         if not ours:
-            allowed = name in stdlib or name in EVERYWHERE or name in outside
+            everywhere = EVERYWHERE if room != "cli" else set()  # it makes calls, not numbers
+            allowed = name in stdlib or name in everywhere or name in outside
             assert allowed, f"{path.name} imports {name}, which {room} may not"
         elif name == room:
             continue

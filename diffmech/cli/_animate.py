@@ -12,7 +12,7 @@ from ._options import (
     progress_option,
     run_options,
 )
-from ._runs import is_saved, run_or_load, system_with
+from ._runs import is_saved, make_run, run_or_load, system_with
 from ._words import number
 
 
@@ -50,23 +50,20 @@ def animate(
     diffmech animate babyboot --start chaotic --out boot.gif
     diffmech animate run8 --speed 0.5 --out slow.mp4
     """
-    from ..viz import (
-        animate as film,
-        require_animation_format,
-        require_drawing,
-        require_film_settings,
-    )
+    from ..viz import animate as film, require_film
 
     out = out or Path("motion.gif")
-    require_animation_format(out, overwrite=force)
     options: dict[str, Any] = {
         "speed": number(speed, "--speed", ""),
         "fps": number(fps, "--fps", ""),
         "trail": number(trail, "--trail", ""),
     }
-    require_film_settings(**options)
-    if not is_saved(source):
-        require_drawing(system_with(source, how["params"]))
-    run = run_or_load(source, system, how, progress)
+    require_film(out, **options, overwrite=force)
+    if is_saved(source):
+        run = run_or_load(source, system, how, progress)
+    else:
+        machine = system_with(source, how["params"])
+        require_film(out, machine, overwrite=force)
+        run = make_run(machine, how, progress)
     film(run, **options, clock=clock, hinges=hinges).save(out, overwrite=force, progress=progress)
     click.echo(str(out))

@@ -1,12 +1,11 @@
 """`diffmech demo`: the babyboot tumbles."""
 
 from pathlib import Path
-from typing import Any
 
 import click
 
 from ._options import as_path, debug_option, progress_option
-from ._simulate import run_into_folder, simulate
+from ._simulate import simulate
 
 
 @click.command()
@@ -15,18 +14,18 @@ from ._simulate import run_into_folder, simulate
 )
 @progress_option
 @debug_option
-def demo(out: Path, progress: bool | None) -> int:
+@click.pass_context
+def demo(context: click.Context, out: Path, progress: bool | None) -> int:
     """Run the babyboot from its chaotic start for 10 s; write numbers, pictures and a film.
 
-    An earlier demo in the same folder is replaced.
+    A run that is in the folder already is replaced.
     """
-    defaults: dict[str, Any] = {
-        option.name: option.get_default(click.get_current_context())
-        for option in simulate.params
-        if option.name is not None
-    }
-    how = {**defaults, "start": "chaotic", "sets": (), "params": ()}
-    return run_into_folder(
-        "babyboot", how, out, film=True, pictures=True, force=True, as_json=False,
+    return context.invoke(
+        simulate,
+        system="babyboot",
+        start="chaotic",
+        out=out,
+        film=True,
+        force=True,
         progress=progress,
-    )  # fmt: skip
+    )

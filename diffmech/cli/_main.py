@@ -23,7 +23,7 @@ from ._systems import systems
 _EXITS = """
 \b
 Exit codes: 0 done, 1 the run failed, 2 the request was wrong,
-130 and 143 interrupted (what was computed is kept).
+130 and 143 interrupted (with --out, what was computed is kept).
 """
 
 
@@ -75,16 +75,16 @@ for command in (systems, simulate, animate, plot, report, demo, doctor):
 
 def main() -> None:
     """The `diffmech` command."""
+    os.environ["MPLBACKEND"] = "Agg"  # pictures go to files; no display is needed
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(AttributeError, ValueError):  # not a real terminal stream
+            stream.reconfigure(errors="replace")  # pyright: ignore[reportAttributeAccessIssue]
     sys.exit(run(sys.argv[1:]))
 
 
 def run(arguments: Sequence[str]) -> int:
     """Carry out one command line and return its exit code."""
     debug = "--debug" in arguments
-    os.environ["MPLBACKEND"] = "Agg"  # pictures go to files; no display is needed
-    for stream in (sys.stdout, sys.stderr):
-        with contextlib.suppress(AttributeError, ValueError):  # not a real terminal stream
-            stream.reconfigure(errors="replace")  # pyright: ignore[reportAttributeAccessIssue]
     with watching() as signals, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         warnings.simplefilter("always", UserWarning)
@@ -127,8 +127,8 @@ def _ending(error: BaseException, signals: Signals) -> tuple[int, str]:
         )
     if isinstance(error, MemoryError):
         return 1, "Error: there is not enough memory for this: take fewer samples."
-    if type(error).__name__ == "SimulationError":
-        return 1, f"Error: {_sentence(error)}"
+    if type(error).__name__ == "SimulationError":  # its class would take JAX to import
+        return 1, f"Error: {_sentence(getattr(error, 'reason', error))}"
     if isinstance(error, ValueError | FileNotFoundError | FileExistsError | NotADirectoryError):
         return 2, f"Error: {_for_the_shell(_sentence(error))}"
     if isinstance(error, OSError):

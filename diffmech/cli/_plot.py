@@ -13,7 +13,10 @@ from ._options import (
     run_options,
 )
 from ._runs import run_or_load, saved_run
+from ._words import require_known
 
+_NAMED = ("coordinates", "wrapped", "rates", "phase", "overlay", "distance")
+_COMPARED = ("overlay", "distance")
 KINDS = {
     "overview": "coordinates, rates and paths on one sheet",
     "balance": "energy changes, work, and what they leave unexplained",
@@ -60,18 +63,20 @@ def plot(
     diffmech plot babyboot --kind phase --names qA --out phase.png
     diffmech plot run8 --kind balance
     """
-    from ._words import require_known
-
     require_known(kind, "kind of picture", list(KINDS))
-    if (kind in ("overlay", "distance")) != (against is not None):
+    if (kind in _COMPARED) != (against is not None):
         raise click.UsageError(f"--against goes with the kinds overlay and distance, not {kind}.")
-    from ..viz import require_picture_format, save_figure
+    chosen = [name.strip() for name in names.split(",")] if names else None
+    if chosen and kind not in _NAMED:
+        raise click.UsageError(f"--names goes with the kinds {', '.join(_NAMED)}, not {kind}.")
+    if chosen and kind == "phase" and len(chosen) > 1:
+        raise click.UsageError("a phase portrait shows one coordinate: give --names one name.")
+    from ..viz import require_picture, save_figure
 
     out = out or Path(f"{kind}.png")
-    require_picture_format(out, overwrite=force)
-    run = run_or_load(source, system, how, progress)
+    require_picture(out, overwrite=force)
     other = None if against is None else saved_run(against, system)
-    chosen = names.split(",") if names else None
+    run = run_or_load(source, system, how, progress)
     save_figure(_figure(kind, run, other, chosen), out, overwrite=force)
     click.echo(str(out))
 
@@ -81,12 +86,12 @@ def _figure(kind: str, run: Any, other: Any, names: list[str] | None) -> Any:
 
     if kind in ("overview", "balance"):
         return getattr(viz, kind)(run)
-    if kind in ("overlay", "distance"):
+    if kind in _COMPARED:
         return getattr(viz, kind)(run, other, names).figure
-    if kind in ("energy", "imbalance", "paths", "stroboscope"):
-        return getattr(viz, kind)(run).figure
     if kind == "phase":
         return viz.phase(run, names[0] if names else None).figure
     if kind == "wrapped":
         return viz.coordinates(run, names, wrapped=True).figure
-    return getattr(viz, kind)(run, names).figure
+    if kind in _NAMED:
+        return getattr(viz, kind)(run, names).figure
+    return getattr(viz, kind)(run).figure

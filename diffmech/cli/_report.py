@@ -5,8 +5,7 @@ import json
 import click
 
 from ._options import debug_option, json_option
-from ._runs import is_saved, saved_run
-from ._simulate import summary
+from ._runs import is_saved
 
 
 @click.command()
@@ -17,5 +16,7 @@ def report(run: str, as_json: bool) -> None:
     """Verify a saved RUN (a folder, or its run.npz) and print its report."""
     if not is_saved(run):
         raise click.UsageError(f"there is no run `{run}`: give a folder, or an .npz file.")
-    loaded = saved_run(run, None)
-    click.echo(json.dumps(summary(loaded), indent=2, allow_nan=False) if as_json else str(loaded))
+    from ..simulation import load
+
+    found = load(run)
+    click.echo(json.dumps(found.summary(), indent=2, allow_nan=False) if as_json else str(found))

@@ -1,10 +1,12 @@
 """From words to a run: made anew, or read from where it was saved."""
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..systems import CATALOGUE
 from ._machines import is_own_file, machine
 from ._options import given_run_options
 from ._words import assignment, number, numbers, require_known
@@ -61,13 +63,10 @@ def start_of(
     return q, qd
 
 
-def make_run(text: str, how: dict[str, Any], progress: bool | None) -> "Trajectory":
+def make_run(system: "AbstractSystem", how: dict[str, Any], progress: bool | None) -> "Trajectory":
     """Simulate; raises `SimulationError` with what was computed when the run fails."""
-    import sys
-
     from ..simulation import simulate
 
-    system = system_with(text, how["params"])
     q0, qd0 = start_of(system, how["start"], how["sets"])
     numeric: dict[str, Any] = {
         name: number(how[name], f"--{name}", "")
@@ -94,26 +93,13 @@ def saved_run(source: str, system: str | None) -> "Trajectory":
     A user's own file is never run because a folder says so: that takes `--system`.
     """
     from ..simulation import load
+    from ..viz import read_settings
 
     if system is None:
-        system = _recorded_system(Path(source))
+        named = read_settings(source).get("system")
+        if isinstance(named, str) and named.partition(":")[0] in CATALOGUE:
+            system = None if is_own_file(named) else named
     return load(source, machine(system) if system else None)
-
-
-def _recorded_system(path: Path) -> str | None:
-    """The catalogue's machine that a folder's settings name."""
-    import json
-
-    from ..systems import CATALOGUE
-    from ..viz import SETTINGS
-
-    file = path / SETTINGS if path.is_dir() else path.parent / SETTINGS
-    try:
-        text = json.loads(file.read_text(encoding="utf-8")).get("system")
-    except (OSError, ValueError, AttributeError):
-        return None
-    known = isinstance(text, str) and text.partition(":")[0] in CATALOGUE and not is_own_file(text)
-    return text if known else None
 
 
 def run_or_load(
@@ -123,7 +109,7 @@ def run_or_load(
     if not is_saved(source):
         if system is not None:
             raise click.UsageError("--system goes with a saved run; SOURCE is a machine already.")
-        return make_run(source, how, progress)
+        return make_run(system_with(source, how["params"]), how, progress)
     given = given_run_options()
     if given:
         raise click.UsageError(f"{given[0]} does not apply to a saved run; simulate it anew.")

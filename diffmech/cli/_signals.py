@@ -31,8 +31,7 @@ class Signals:
         request_stop()
         with contextlib.suppress(OSError, ValueError):
             print(
-                "\nStopping after this block of work; what was computed is kept. (Once more stops "
-                "at once.)",
+                "\nStopping after this block of work. (Once more stops at once.)",
                 file=sys.stderr,
             )
 

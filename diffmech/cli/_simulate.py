@@ -1,12 +1,12 @@
 """`diffmech simulate`: one run, its report, and a folder of results."""
 
 import json
-import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from .._progress import stop_requested
 from ._machines import is_own_file
 from ._options import (
     as_path,
@@ -16,9 +16,10 @@ from ._options import (
     progress_option,
     run_options,
 )
-from ._runs import make_run
+from ._runs import make_run, system_with
 
 if TYPE_CHECKING:
+    from ..model import AbstractSystem
     from ..simulation import Trajectory
 
 
@@ -57,59 +58,41 @@ def simulate(
     diffmech simulate n_link:n=8 --start chaotic --param frictions=0.1 --out run8
     diffmech simulate pendulum --json
     """
+    if film and out is None:
+        raise click.UsageError("--film needs --out DIR to write to.")
     if out is None:
-        if film:
-            raise click.UsageError("--film needs --out DIR to write to.")
-        run, code = _attempt(system, how, progress)
+        run, code = _attempt(system_with(system, how["params"]), how, progress)
         _show(run, as_json)
         return code
-    return run_into_folder(
-        system, how, out, film=film, pictures=pictures, force=force, as_json=as_json,
-        progress=progress,
-    )  # fmt: skip
+    from ..viz import require_film, run_folder
 
-
-def run_into_folder(
-    system: str,
-    how: dict[str, Any],
-    out: Path,
-    *,
-    film: bool,
-    pictures: bool,
-    force: bool,
-    as_json: bool,
-    progress: bool | None,
-) -> int:
-    """Run, write the folder whatever part of the run there is, and print the report."""
-    from .. import _progress
-    from .._folders import staged_folder
-    from ..viz import FOLDER_MEMBERS, fill_folder
-
-    with staged_folder(out, FOLDER_MEMBERS, overwrite=force) as stage:
-        run, code = _attempt(system, how, progress)
-        spelled = str(Path(system).absolute()) if is_own_file(system) else system
-        fill_folder(
+    with run_folder(out, overwrite=force) as write:
+        machine = system_with(system, how["params"])
+        if film:
+            require_film("motion.gif", machine, overwrite=True)
+        run, code = _attempt(machine, how, progress)
+        write(
             run,
-            stage,
-            film=film and code == 0 and not _progress.stop_requested(),
+            film=film and code == 0 and not stop_requested(),
             pictures=pictures and len(run.ts) > 1,
-            about={"system": spelled},
+            about={"system": str(Path(system).absolute()) if is_own_file(system) else system},
             progress=progress,
         )
     _show(run, as_json)
-    names = ", ".join(name for name in FOLDER_MEMBERS if (out / name).exists())
-    click.echo(f"Written to {out}: {names}.", err=True)
-    if _progress.stop_requested():
+    names = ", ".join(sorted(path.name for path in out.iterdir()))
+    click.echo(f"In {out}: {names}.", err=True)
+    if stop_requested():
         click.echo("To make the whole run, give the same command with --force.", err=True)
     return code
 
 
-def _attempt(system: str, how: dict[str, Any], progress: bool | None) -> tuple["Trajectory", int]:
+def _attempt(
+    system: "AbstractSystem", how: dict[str, Any], progress: bool | None
+) -> tuple["Trajectory", int]:
     """The run, whole or in part, with the exit code it calls for.
 
     An interrupted run is not followed by the second run that would measure its errors.
     """
-    from .. import _progress
     from ..simulation import SimulationError
 
     code = 0
@@ -117,49 +100,13 @@ def _attempt(system: str, how: dict[str, Any], progress: bool | None) -> tuple["
         run = make_run(system, how, progress)
     except SimulationError as error:
         run, code = error.trajectory, 1
-        click.echo(f"Error: {str(error).partition('. What was computed')[0]}.", err=True)
+        click.echo(f"Error: {error.reason}.", err=True)
     try:
-        run.report(second_run=False if _progress.stop_requested() else None)
+        run.report(second_run=False if stop_requested() else None)
     except KeyboardInterrupt:
         run.report(second_run=False)
     return run, code
 
 
 def _show(run: "Trajectory", as_json: bool) -> None:
-    click.echo(json.dumps(summary(run), indent=2, allow_nan=False) if as_json else str(run))
-
-
-def summary(run: "Trajectory") -> dict[str, Any]:
-    """What `--json` prints."""
-    import numpy as np
-
-    from .._results import name_of
-
-    names, report = list(run.system.coordinates), run.report()
-
-    def by_name(values: Any) -> dict[str, float | None]:
-        return dict(zip(names, map(_finite, np.asarray(values).tolist()), strict=True))
-
-    return {
-        "system": run.system.name,
-        "coordinates": dict(run.system.coordinates),
-        "t": float(run.end.t),
-        "final": {"q": by_name(run.end.q), "qd": by_name(run.end.qd)},
-        "energy_imbalance": _finite(report.imbalance),
-        "report": {
-            "verdict": report.verdict,
-            "status": name_of(run.status),
-            "believable_until": _finite(report.believable_until),
-            "final_error": {"q": by_name(report.error[-1]), "qd": by_name(report.rate_error[-1])},
-            "against": report.reference,
-            "momenta": {key: _finite(value) for key, value in report.momenta.items()},
-            "mass_condition": _finite(report.condition),
-            "steps": {key: int(value) for key, value in run.stats.items()},
-            "text": str(report).splitlines(),
-        },
-    }
-
-
-def _finite(value: float) -> float | None:
-    """JSON knows neither NaN nor infinity."""
-    return value if math.isfinite(value) else None
+    click.echo(json.dumps(run.summary(), indent=2, allow_nan=False) if as_json else str(run))

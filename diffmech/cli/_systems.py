@@ -42,8 +42,6 @@ def systems(name: str | None, verbose: bool, as_json: bool) -> None:
 
 
 def _details(text: str) -> dict[str, Any]:
-    import numpy as np
-
     from ..model import parameter_paths
 
     system = machine(text)
@@ -64,13 +62,9 @@ def _details(text: str) -> dict[str, Any]:
         "description": "\n".join([title, *rest]),
         "family": family,
         "coordinates": dict(system.coordinates),
-        "params": {
-            path: np.asarray(value).tolist()
-            for path, value in parameter_paths(system.params).items()
-        },
+        "params": {path: value.tolist() for path, value in parameter_paths(system.params).items()},
         "starts": {
-            label: {"q": np.asarray(q).tolist(), "qd": np.asarray(qd).tolist()}
-            for label, (q, qd) in system.starts.items()
+            label: {"q": q.tolist(), "qd": qd.tolist()} for label, (q, qd) in system.starts.items()
         },
     }
 

@@ -11,7 +11,7 @@ from .._suggest import suggestion
 _UNITS = {"": 1.0, "rad": 1.0, "deg": math.pi / 180, "°": math.pi / 180, "turn": 2 * math.pi}
 _NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 _QUANTITY = re.compile(
-    rf"(?P<number>{_NUMBER}|[+-]?(?=pi)|[+-]?nan|[+-]?inf)\*?(?P<pi>pi)?(?:/(?P<over>{_NUMBER}))?"
+    rf"(?P<number>{_NUMBER}|[+-]?(?=pi)|[+-]?nan|[+-]?inf)(?:\*?(?P<pi>pi))?(?:/(?P<over>{_NUMBER}))?"
     r"\s*(?P<unit>deg|rad|turn|°)?(?P<per>/s)?",
     re.IGNORECASE,
 )

@@ -1,5 +1,6 @@
 """How a machine is drawn: points, rods between them, plates spanned by them."""
 
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -53,6 +54,6 @@ def checked_drawing(
 
 def _indices(ring: Any, label: str) -> tuple[int, ...]:
     try:
-        return tuple(int(corner) for corner in ring)
-    except (TypeError, ValueError) as error:
+        return tuple(operator.index(corner) for corner in ring)
+    except TypeError as error:
         raise ValueError(f"`{label}` must be tuples of indices, but has {ring!r}") from error

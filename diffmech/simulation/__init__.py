@@ -1,12 +1,13 @@
 """One run of a machine, and the record that says why it can be believed."""
 
 from ._events import Event as Event
-from ._files import RUN_FILE as RUN_FILE, Recorded as Recorded, load as load, save as save
+from ._files import RUN_FILE as RUN_FILE, load as load, save as save
 from ._gauss_legendre import (
     GaussLegendre4 as GaussLegendre4,
     GaussLegendre6 as GaussLegendre6,
     ImplicitMidpoint as ImplicitMidpoint,
 )
+from ._installation import installation as installation
 from ._methods import methods as methods
 from ._report import Report as Report
 from ._simulate import SimulationError as SimulationError, simulate as simulate

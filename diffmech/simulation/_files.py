@@ -17,6 +17,7 @@ from ..motion import Energy
 from ._methods import as_solver, methods
 from ._report import Report
 from ._run import End, Settings
+from ._summary import finite_or_none
 from ._trajectory import Trajectory
 
 RUN_FILE = "run.npz"  # in a run's folder
@@ -73,10 +74,10 @@ def save(trajectory: Trajectory, path: str | Path, *, overwrite: bool = False) -
             "gradient": settings.gradient,
         },
         "report": {
-            "imbalance": _or_none(report.imbalance),
-            "condition": _or_none(report.condition),
+            "imbalance": finite_or_none(report.imbalance),
+            "condition": finite_or_none(report.condition),
             "momenta": report.momenta,
-            "believable_until": _or_none(report.believable_until),
+            "believable_until": finite_or_none(report.believable_until),
             "reference": report.reference,
             "verdict": report.verdict,
             "lines": [list(line) for line in report.lines],
@@ -223,11 +224,6 @@ def _part(arrays: dict[str, np.ndarray], prefix: str) -> dict[str, AnyArray]:
     return {
         key.removeprefix(prefix): value for key, value in arrays.items() if key.startswith(prefix)
     }
-
-
-def _or_none(value: float) -> float | None:
-    """JSON has no NaN."""
-    return value if math.isfinite(value) else None
 
 
 def _or_nan(value: float | None) -> float:

@@ -38,16 +38,20 @@ _SMALLEST_SPACING_IN_EPS = 64.0  # of the largest time; a few steps must fit bet
 
 
 class SimulationError(RuntimeError):
-    """A run failed. `trajectory` holds what was computed up to there."""
+    """A run failed: `reason` says why; `trajectory` holds what was computed up to there."""
 
     __module__ = "diffmech"  # where users find it, and what a traceback says
 
-    def __init__(self, message: str, trajectory: Trajectory):
-        super().__init__(message)
+    def __init__(self, reason: str, trajectory: Trajectory):
+        super().__init__(
+            f"{reason}. What was computed before is in `error.trajectory`; `throw=False` returns "
+            "it without this error"
+        )
+        self.reason = reason
         self.trajectory = trajectory
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (str(self), self.trajectory)
+        return type(self), (self.reason, self.trajectory)
 
 
 def simulate(
@@ -284,7 +288,6 @@ def _finished(trajectory: Trajectory, throw: bool) -> Trajectory:
     named = f"; it is {who}" if who else ""
     raise SimulationError(
         f"{trajectory.system.name} stopped {where}: {message(status)}{named}. There q = {end.q}, "
-        f"qd = {end.qd}. What was computed before is in `error.trajectory`; "
-        "`throw=False` returns it without this error",
+        f"qd = {end.qd}",
         trajectory,
     )

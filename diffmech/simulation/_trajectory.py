@@ -20,6 +20,7 @@ from ..motion import Energy, Field, energy_of, unpack
 from ._path import MotionPath, knot
 from ._report import Report, assess
 from ._run import End, Settings
+from ._summary import summarise
 
 _T = TypeVar("_T")
 _CONSTRAINED = ("residuals", "multipliers")
@@ -203,6 +204,10 @@ class Trajectory(eqx.Module):
         if np.ndim(self.qs) != 2:
             return f"Trajectory of {self.system.name}, batched: qs has shape {self.qs.shape}"
         return str(self.report())
+
+    def summary(self) -> dict[str, Any]:
+        """The final state and the report as a dictionary that JSON can hold."""
+        return summarise(self._one_run())
 
     def remembering(self, report: Report, energies: Energy) -> "Trajectory":
         """The same run with its report and energies known already, as when read from a file."""

@@ -1,29 +1,27 @@
-"""Pictures of runs: records in, Axes and animations out.
+"""Pictures of runs: records in, Axes and films out.
 
-Every function takes a run and an optional `ax`, draws, and returns the Axes; none calls `show()`.
-Without `ax` a new figure of `matplotlib.pyplot` is made. Axes carry units, lines are told apart by
-colour and by dash, and no global setting of Matplotlib is touched.
+Most functions take a run and an optional `ax`, draw, and return the Axes; the sheets `overview` and
+`balance` return a Figure, `animate` a film. None calls `show()`. What is not given is made by
+`matplotlib.pyplot`. Axes carry units, lines are told apart by colour and by dash, and no global
+setting of Matplotlib is touched.
 """
 
 from ._animation import (
     Animation as Animation,
     animate as animate,
-    require_animation_format as require_animation_format,
-    require_film_settings as require_film_settings,
+    require_film as require_film,
 )
 from ._compare import distance as distance, overlay as overlay
 from ._energy import energy as energy, imbalance as imbalance
 from ._folder import (
-    FOLDER_MEMBERS as FOLDER_MEMBERS,
-    SETTINGS as SETTINGS,
-    fill_folder as fill_folder,
+    read_settings as read_settings,
+    run_folder as run_folder,
     save_folder as save_folder,
 )
-from ._machine import require_drawing as require_drawing
 from ._pages import (
     balance as balance,
     overview as overview,
-    require_picture_format as require_picture_format,
+    require_picture as require_picture,
     save_figure as save_figure,
 )
 from ._places import paths as paths, stroboscope as stroboscope

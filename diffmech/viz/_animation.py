@@ -14,8 +14,10 @@ import numpy as np
 from .._checks import as_scalar
 from .._progress import Progress
 from .._records import atomic_file, require_writable
+from .._typing import Number
+from ..model import AbstractSystem
 from ..simulation import Trajectory
-from ._machine import Drawing, Scene, frame, points_at, scene_of
+from ._machine import Drawing, Scene, frame, move, points_at, require_drawing, scene_of
 from ._places import chosen_points
 from ._style import INK, add_axes, fade, new_axes
 
@@ -29,8 +31,16 @@ _PALETTE_FRAMES = 6  # looked at for a GIF's 256 colours
 FORMATS = (".gif", ".mp4")
 
 
-def require_animation_format(path: str | Path, *, overwrite: bool = False) -> None:
-    """Refuse a file that an animation cannot be written to, before any work is done for it."""
+def require_film(
+    path: str | Path,
+    system: AbstractSystem | None = None,
+    *,
+    speed: Number = 1.0,
+    fps: Number = 25.0,
+    trail: Number = 1.0,
+    overwrite: bool = False,
+) -> None:
+    """Refuse a film that cannot be made, before any work is done for it."""
     suffix = Path(path).suffix.lower()
     if suffix not in FORMATS:
         raise ValueError(f"`{path}` must end in .gif or .mp4 to hold an animation")
@@ -40,10 +50,12 @@ def require_animation_format(path: str | Path, *, overwrite: bool = False) -> No
             "`apt install ffmpeg`, on macOS: `brew install ffmpeg`); a .gif needs nothing"
         )
     require_writable(path, overwrite=overwrite)
+    _require_settings(speed, fps, trail)
+    if system is not None:
+        require_drawing(system)
 
 
-def require_film_settings(*, speed: float, fps: float, trail: float) -> None:
-    """Refuse numbers that no film can be made with."""
+def _require_settings(speed: Number, fps: Number, trail: Number) -> None:
     as_scalar(speed, "speed", positive=True)
     if not 1 <= fps <= _MOST_FPS:
         raise ValueError(f"`fps` must lie between 1 and {_MOST_FPS}, but is {fps:g}")
@@ -67,15 +79,20 @@ class Animation:
         ax: Any,
         times: np.ndarray,
         interval: float,
-        options: dict[str, Any],
+        *,
+        speed: float,
+        trail: float,
+        points: Sequence[int] | None,
+        clock: bool,
+        hinges: bool,
     ):
         self.times, self.interval, self.ax = times, interval, ax
         self._points = points_at(run, times)
         frame(ax, scene)
-        self._drawing = Drawing(ax, scene, hinges=options["hinges"])
-        self._followed = chosen_points(scene, options["points"], scene.ends)
+        self._drawing = Drawing(ax, scene, hinges=hinges)
+        self._followed = chosen_points(scene, points, scene.ends)
         self._sampled = np.asarray(run.ts), scene.points
-        self._trail = options["trail"]
+        self._trail = trail
         blank = [[]] * scene.points.shape[2]
         self._trails = [
             [ax.plot(*blank, linewidth=1.4, solid_capstyle="butt")[0] for _ in range(_TRAIL_PIECES)]
@@ -85,8 +102,8 @@ class Animation:
         self._clock = text(
             0.02, 0.98, "", transform=ax.transAxes, va="top", color=INK, family="monospace"
         )
-        self._clock.set_visible(options["clock"])
-        self._speed = options["speed"]
+        self._clock.set_visible(clock)
+        self._speed = speed
 
     def __len__(self) -> int:
         return len(self.times)
@@ -102,7 +119,7 @@ class Animation:
             cuts = np.linspace(0, len(past) - 1, _TRAIL_PIECES + 1).round().astype(int)
             for i, piece in enumerate(pieces):
                 part = past[cuts[i] : cuts[i + 1] + 1]
-                piece.set_data_3d(*part.T) if part.shape[1] == 3 else piece.set_data(*part.T)
+                move(piece, part)
                 piece.set_color(fade(_TRAIL_COLOUR, (i + 1) / _TRAIL_PIECES))
         pace = "" if self._speed == 1 else f"  ({self._speed:g} x real time)"
         self._clock.set_text(f"t = {self.times[index]:.2f} s{pace}")
@@ -140,7 +157,7 @@ class Animation:
     ) -> Path:
         """Write a .gif, or an .mp4 where ffmpeg is installed; all of it or nothing."""
         path = Path(path)
-        require_animation_format(path, overwrite=overwrite)
+        require_film(path, overwrite=overwrite)
         write = _write_gif if path.suffix.lower() == ".gif" else _write_mp4
         span = float(self.times[-1] - self.times[0])
         with (
@@ -150,7 +167,7 @@ class Animation:
             write(temporary, self, bar)
         return path
 
-    def watched(self, bar: Progress) -> Iterator[np.ndarray]:
+    def _watched(self, bar: Progress) -> Iterator[np.ndarray]:
         """All frames, telling a progress bar."""
         for time, pixels in zip(self.times, self.frames(), strict=True):
             yield pixels
@@ -174,7 +191,7 @@ def _write_gif(path: Path, film: Animation, bar: Progress) -> None:
     colours.load()
     images = (
         Image.fromarray(pixels).quantize(palette=colours, dither=Image.Dither.NONE)
-        for pixels in film.watched(bar)
+        for pixels in film._watched(bar)
     )
     next(images).save(
         path,
@@ -199,7 +216,7 @@ def _write_mp4(path: Path, film: Animation, bar: Progress) -> None:
         with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=complaints) as encoder:
             assert encoder.stdin is not None
             try:
-                for pixels in film.watched(bar):
+                for pixels in film._watched(bar):
                     encoder.stdin.write(pixels.tobytes())
             except BrokenPipeError:
                 bar.update(0.0)  # it gave up; its own words are read below
@@ -212,9 +229,9 @@ def _write_mp4(path: Path, film: Animation, bar: Progress) -> None:
 def animate(
     run: Trajectory,
     *,
-    speed: float = 1.0,
-    fps: float = 25.0,
-    trail: float = 1.0,
+    speed: Number = 1.0,
+    fps: Number = 25.0,
+    trail: Number = 1.0,
     points: Sequence[int] | None = None,
     clock: bool = True,
     hinges: bool = True,
@@ -237,30 +254,31 @@ def animate(
     Raises:
         ValueError: a machine without landmarks, or a film of less than two or too many frames.
     """
-    require_film_settings(speed=speed, fps=fps, trail=trail)
+    _require_settings(speed, fps, trail)
+    speed, fps = float(speed), float(fps)
     interval = _TICK * round(1 / fps / _TICK)
     span = float(run.ts[-1]) - float(run.ts[0])
     count = math.floor(span / (interval * speed) * (1 + 1e-12)) + 1
     if not 2 <= count <= _MOST_FRAMES:
         raise ValueError(
             f"at {speed:g} x real time this run of {span:g} s has {count} frames, but a film needs "
-            f"2 to {_MOST_FRAMES}: try speed={_round_speed(span / 10)}"
+            f"2 to {_MOST_FRAMES}" + (f": try speed={span / 10:.1g}" if span > 0 else "")
         )
     times = float(run.ts[0]) + interval * speed * np.arange(count)
-    options = {
-        "speed": speed,
-        "trail": min(float(trail), span),
-        "points": points,
-        "clock": clock,
-        "hinges": hinges,
-    }
     scene = scene_of(run)
     ax = _own_axes(scene) if ax is None else new_axes(ax, space=scene.space)
-    return Animation(run, scene, ax, np.minimum(times, float(run.ts[-1])), interval, options)
-
-
-def _round_speed(speed: float) -> str:
-    return f"{speed:.1g}"
+    return Animation(
+        run,
+        scene,
+        ax,
+        np.minimum(times, float(run.ts[-1])),
+        interval,
+        speed=speed,
+        trail=min(float(trail), span),
+        points=points,
+        clock=clock,
+        hinges=hinges,
+    )
 
 
 def _own_axes(scene: Scene) -> Any:

@@ -7,7 +7,7 @@ import numpy as np
 
 from ..simulation import Trajectory
 from ._series import TIME, chosen
-from ._style import legend, line_styles, name_axes, new_axes, tick_in_pi, with_unit
+from ._style import INK, legend, line_styles, name_axes, new_axes, tick_in_pi, with_unit
 
 
 def _together(first: Trajectory, second: Trajectory) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -49,17 +49,18 @@ def overlay(
     ax = new_axes(ax)
     lines, texts = [], []
     for i, style in zip(indices, line_styles(len(indices)), strict=True):
-        name = list(first.system.coordinates)[i]
         lines += ax.plot(ts, ours[:, i], color=style["color"], linewidth=1.2)
-        lines += ax.plot(
-            ts, theirs[:, i], color=style["color"], linewidth=2.0, alpha=0.75, linestyle=(0, (2, 2))
-        )
-        texts += [f"{name}, {label}" for label in labels]
+        ax.plot(ts, theirs[:, i], color=style["color"], linewidth=2.0, alpha=0.75, dashes=(2, 2))
+        texts.append(list(first.system.coordinates)[i])
     name_axes(ax, TIME, with_unit("angles" if unit == "rad" else "coordinates", unit))
     if unit == "rad":
         both = np.concatenate([ours, theirs])[:, indices]
         tick_in_pi(ax.yaxis, float(np.min(both)), float(np.max(both)))
-    legend(ax, texts, lines)
+    keys = {
+        labels[0]: ax.plot([], [], color=INK, linewidth=1.2)[0],
+        labels[1]: ax.plot([], [], color=INK, linewidth=2.0, dashes=(2, 2))[0],
+    }
+    legend(ax, texts, lines, **keys)
     return ax
 
 

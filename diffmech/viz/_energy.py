@@ -4,8 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from ..model import ExplicitLaws
-from ..simulation import Recorded, Trajectory
+from ..simulation import Trajectory
 from ._series import TIME
 from ._style import INK, legend, line_styles, name_axes, new_axes
 
@@ -77,9 +76,5 @@ def imbalance(run: Trajectory, *, ax: Any = None) -> Any:
             va="center",
         )
         ax.set_ylim(rounding / 4, max(float(np.max(gap)), rounding) * 4)
-    name_axes(ax, TIME, "|E − E₀ − W| [J]" if _work_is_known(run) else "|E − E₀| [J]")
+    name_axes(ax, TIME, "|E − E₀ − W| [J]" if _has_parts(run) else "|E − E₀| [J]")
     return ax
-
-
-def _work_is_known(run: Trajectory) -> bool:
-    return isinstance(run.system, Recorded) or not isinstance(run.system.laws, ExplicitLaws)

@@ -1,12 +1,16 @@
 """A run as a folder: numbers, pictures, report and settings side by side."""
 
+import contextlib
+import functools
 import json
 import math
-from collections.abc import Mapping
+import warnings
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from matplotlib.figure import Figure
 
 from .._folders import staged_folder
 from .._records import atomic_file
@@ -14,12 +18,15 @@ from .._results import name_of
 from ..model import parameter_paths
 from ..simulation import RUN_FILE, Trajectory
 from ._animation import animate
+from ._machine import require_drawing
 from ._pages import balance, overview, save_figure
 
 CSV, REPORT, SETTINGS = "run.csv", "report.txt", "settings.json"
 COORDINATES, ENERGY, FILM = "trajectory.png", "energy.png", "motion.gif"
-FOLDER_MEMBERS = (RUN_FILE, CSV, REPORT, SETTINGS, COORDINATES, ENERGY, FILM)
+# The run itself moves into place last: where it is, the rest belongs to it.
+_MEMBERS = (CSV, REPORT, SETTINGS, COORDINATES, ENERGY, FILM, RUN_FILE)
 _PICTURE_BYTES = 1_000_000  # what pictures may need beside the numbers
+_LONGEST_FILM = 60.0  # [s]; longer runs are shown faster
 
 
 def save_folder(
@@ -30,43 +37,50 @@ def save_folder(
     pictures: bool = True,
     overwrite: bool = False,
 ) -> Path:
-    """Write everything about a run into a folder, all of it or nothing.
+    """Write everything about a run into a folder; if that fails, an older run there stays.
 
     `run.npz` (`diffmech.load(folder, system)` gives the run back), `run.csv`, `settings.json`,
-    `report.txt`, `trajectory.png`, `energy.png`, and with `film=True` `motion.gif`.
+    `report.txt`, `trajectory.png`, `energy.png`, and with `film=True` `motion.gif`: in real time,
+    or faster if that would last more than a minute.
 
     Raises:
         FileExistsError: the folder holds a run already and `overwrite` is not set.
+        ValueError: a film of a machine without landmarks.
     """
-    with staged_folder(path, FOLDER_MEMBERS, overwrite=overwrite) as stage:
-        fill_folder(run, stage, film=film, pictures=pictures)
+    with run_folder(path, overwrite=overwrite) as write:
+        write(run, film=film, pictures=pictures)
     return Path(path)
 
 
-def fill_folder(
-    run: Trajectory,
+@contextlib.contextmanager
+def run_folder(path: str | Path, *, overwrite: bool = False) -> Iterator[Callable[..., None]]:
+    """Reserve a folder for a run that is still to be made; gives the function that fills it.
+
+    `write(run, film=, pictures=, about=, progress=)` takes the run; `about` is added to the
+    settings. Ctrl-C while it draws leaves out what was not drawn, and keeps the numbers.
+    """
+    with staged_folder(path, _MEMBERS, overwrite=overwrite) as stage:
+        yield functools.partial(_fill, stage)
+
+
+def _fill(
     folder: Path,
+    run: Trajectory,
     *,
     film: bool = False,
     pictures: bool = True,
     about: Mapping[str, Any] | None = None,
     progress: bool | None = None,
 ) -> None:
-    """Write everything about a run into an existing, empty folder.
-
-    `about` is added to the settings: what the caller knows beyond the run.
-    """
+    if film:
+        require_drawing(run.system)
     try:
         run.save(folder / RUN_FILE)
         run.to_csv(folder / CSV)
         _write_text(folder / REPORT, f"{run}\n")
         _write_text(folder / SETTINGS, json.dumps({**(about or {}), **settings_of(run)}, indent=2))
-        if pictures:
-            save_figure(overview(run), folder / COORDINATES)
-            if np.all(np.isfinite(np.asarray(run.energies.total))):
-                save_figure(balance(run), folder / ENERGY)
-        if film:
-            animate(run).save(folder / FILM, progress=progress)
+        with contextlib.suppress(KeyboardInterrupt):
+            _draw(folder, run, film=film, pictures=pictures, progress=progress)
     except OSError as error:
         numbers = sum(np.asarray(x).nbytes for x in (run.ts, run.qs, run.qds, run.work))
         need = (8 * numbers + pictures * _PICTURE_BYTES) / 1e6
@@ -74,6 +88,37 @@ def fill_folder(
             f"cannot write in `{folder.parent}`: {error.strerror or error}; this run needs about "
             f"{math.ceil(need)} MB there"
         ) from error
+
+
+def _draw(
+    folder: Path, run: Trajectory, *, film: bool, pictures: bool, progress: bool | None
+) -> None:
+    """Pictures and film; one that cannot be drawn is warned about, for the numbers matter more."""
+    known = bool(np.all(np.isfinite(np.asarray(run.energies.total))))
+    speed = max(1.0, float(run.ts[-1] - run.ts[0]) / _LONGEST_FILM)
+    wanted: list[tuple[str, bool, Callable[[Path], Any]]] = [
+        (COORDINATES, pictures, lambda path: save_figure(overview(run, figure=Figure()), path)),
+        (ENERGY, pictures and known, lambda path: save_figure(balance(run, figure=Figure()), path)),
+        (FILM, film, lambda path: animate(run, speed=speed).save(path, progress=progress)),
+    ]
+    for name, asked, draw in wanted:
+        try:
+            if asked:
+                draw(folder / name)
+        except ValueError as error:
+            warnings.warn(f"{name} was not drawn: {error}", stacklevel=2)
+
+
+def read_settings(path: str | Path) -> dict[str, Any]:
+    """The settings in a run's folder, or beside its `run.npz`; empty if there are none."""
+    path = Path(path)
+    try:
+        found = json.loads(
+            ((path if path.is_dir() else path.parent) / SETTINGS).read_text(encoding="utf-8")
+        )
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def settings_of(run: Trajectory) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from ..simulation import Trajectory
 from ._style import ACCENT, BACK, FRONT, INK, fade, name_axes
 
 _AT_REST = 1e-9  # of the drawing's size: a point that moves less is fixed
+_SAME_TIME = 1e-9  # of the duration
 _MARGIN = 0.08  # of the drawing's size around it
 _FLATTEST = 0.4  # least side of a box, of the longest one
 _ELEVATION = 18.0  # [deg] of the eye above the horizon
@@ -21,13 +22,15 @@ _OBLIQUE = 30.0  # [deg] between the eye and the broadside of the motion
 class Scene(NamedTuple):
     """What the drawing of one run must hold.
 
-    `points` are the landmarks at the samples, shape (k, m, 2 or 3) [m]; `fixed` marks the points
-    that never move, `ends` the moving ones at which one rod ends; `low` and `high` bound it all.
+    `points` are the landmarks at the samples, shape (k, m, 2 or 3) [m]; `loose` marks the points
+    that are no corners of plates, `fixed` those that never move, `ends` the loose, moving ones at
+    which one rod ends; `low` and `high` bound it all.
     """
 
     points: np.ndarray
     links: tuple[tuple[int, int], ...]
     faces: tuple[tuple[int, ...], ...]
+    loose: np.ndarray
     fixed: np.ndarray
     ends: np.ndarray
     low: np.ndarray
@@ -49,6 +52,13 @@ def require_drawing(system: AbstractSystem) -> None:
         )
 
 
+def is_spatial(run: Trajectory) -> bool:
+    """Whether a machine is drawn in space; nothing is computed."""
+    require_drawing(run.system)
+    points = jax.eval_shape(run.system.landmarks, run.qs[0], run.ts[0], run.params)  # pyright: ignore
+    return points.shape[1] == 3
+
+
 @eqx.filter_jit
 def _landmarks(landmarks: Any, ts: Any, qs: Any, params: Any) -> Any:
     return jax.vmap(lambda q, t: landmarks(q, t, params))(qs, ts)
@@ -57,9 +67,9 @@ def _landmarks(landmarks: Any, ts: Any, qs: Any, params: Any) -> Any:
 def points_at(run: Trajectory, times: np.ndarray) -> np.ndarray:
     """The landmarks at given times within the run, shape (k, m, 2 or 3) [m]."""
     require_drawing(run.system)
-    ts = np.asarray(run.ts)
-    nearest = np.abs(ts[:, None] - times).argmin(axis=0) if len(ts) * len(times) < 10**7 else None
-    if nearest is not None and np.allclose(ts[nearest], times, rtol=0, atol=1e-9 * np.ptp(ts)):
+    ts, span = np.asarray(run.ts), float(run.ts[-1] - run.ts[0])
+    nearest = np.searchsorted(ts, times - 0.5 * _SAME_TIME * span).clip(0, len(ts) - 1)
+    if np.allclose(ts[nearest], times, rtol=0, atol=_SAME_TIME * span):
         qs = run.qs[nearest]  # they are samples: nothing to interpolate
     else:
         qs = run(times)[0]
@@ -88,7 +98,7 @@ def scene_of(run: Trajectory, times: np.ndarray | None = None) -> Scene:
     if points.shape[2] == 3:  # a flat motion gets a box with room for its numbers
         margin = np.maximum(margin, (_FLATTEST * size - (high - low)) / 2)
     return Scene(
-        points, run.system.links, run.system.faces, fixed, ends, low - margin, high + margin
+        points, run.system.links, run.system.faces, loose, fixed, ends, low - margin, high + margin
     )
 
 
@@ -103,7 +113,7 @@ def frame(ax: Any, scene: Scene) -> None:
     ax.set_zlim(scene.low[2], scene.high[2])
     ax.set_zlabel("z [m]", fontsize=10, color=INK)
     sides = scene.high - scene.low
-    ax.set_box_aspect(sides, zoom=0.88)
+    ax.set_box_aspect(sides, zoom=0.8)
     for axis, side in zip((ax.xaxis, ax.yaxis, ax.zaxis), sides, strict=True):
         axis.get_major_locator().set_params(nbins=max(1, int(4 * side / np.max(sides))))
     ax.view_init(elev=_ELEVATION, azim=_broadside(scene) + _OBLIQUE)
@@ -115,15 +125,16 @@ def _broadside(scene: Scene) -> float:
     level = scene.points[:, :, :2].reshape(-1, 2)
     spread = (level - level.mean(axis=0)).T @ (level - level.mean(axis=0))
     main = np.linalg.eigh(spread)[1][:, 1]
-    along = math.degrees(math.atan2(main[1], main[0]))
-    return (along - 90.0) % 180.0
+    across = math.degrees(math.atan2(main[1], main[0])) - 90.0
+    # Of the two sides, the one in (−135°, 45°]: rounding does not turn motions along an axis round.
+    return -135.0 + (across + 135.0) % 180.0
 
 
 class Drawing:
     """The artists of one configuration on one Axes; `place` moves them."""
 
     def __init__(
-        self, ax: Any, scene: Scene, *, hinges: bool = True, strength: float = 1.0, layer: float = 3
+        self, ax: Any, scene: Scene, *, hinges: bool = True, strength: float = 1.0, layer: int = 3
     ):
         self._ax, self._scene, self._strength, self._layer = ax, scene, strength, layer
         blank = [[]] * scene.points.shape[2]
@@ -141,15 +152,13 @@ class Drawing:
 
     def _mark_styles(self, hinges: bool, ink: Any) -> list[tuple[np.ndarray, dict[str, Any]]]:
         scene = self._scene
-        corners = {corner for face in scene.faces for corner in face}
-        loose = np.array([i not in corners for i in range(scene.points.shape[1])])
-        joints = loose & ~scene.fixed & ~scene.ends & hinges
+        joints = scene.loose & ~scene.fixed & ~scene.ends & hinges
         ring = {"marker": "o", "markersize": 6, "color": ink, "markerfacecolor": "white"}
         accent = fade(ACCENT, self._strength)
         return [
             (joints, ring),
             (scene.ends, {"marker": "o", "markersize": 7, "color": accent}),
-            (loose & scene.fixed, {"marker": "s", "markersize": 7, "color": ink}),
+            (scene.loose & scene.fixed, {"marker": "s", "markersize": 7, "color": ink}),
         ]
 
     def _plate(self, corners: int, ink: Any) -> Any:
@@ -173,7 +182,7 @@ class Drawing:
         scene = self._scene
         flat, depth = self._seen(points)
         for rod, link in zip(self._rods, scene.links, strict=True):
-            _move(rod, points[list(link)])
+            move(rod, points[list(link)])
             rod.set_zorder(self._layer + depth[list(link)].mean())
         for plate, face in zip(self._plates, scene.faces, strict=True):
             corners = points[list(face)]
@@ -184,7 +193,7 @@ class Drawing:
             plate.set_facecolor(fade(FRONT if area >= 0 else BACK, self._strength))
             plate.set_zorder(self._layer + depth[list(face)].mean())
         for chosen, marks in self._marks:
-            _move(marks, points[chosen])
+            move(marks, points[chosen])
             marks.set_zorder(self._layer + 1.5)
 
     def _seen(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -200,7 +209,8 @@ class Drawing:
         return np.stack([np.asarray(x), np.asarray(y)], axis=1), nearness
 
 
-def _move(artist: Any, points: np.ndarray) -> None:
+def move(artist: Any, points: np.ndarray) -> None:
+    """Give a line other points, shape (k, 2 or 3) [m]."""
     if points.shape[1] == 3:
         artist.set_data_3d(*points.T)
     else:

@@ -1,25 +1,26 @@
 """Whole figures of one run, and pictures on disk."""
 
+import math
 from pathlib import Path
 from typing import Any
 
-from matplotlib.figure import Figure
+from matplotlib import rc_context
 
 from .._records import atomic_file, require_writable
 from ..simulation import Trajectory
 from ._energy import energy, imbalance
-from ._machine import scene_of
+from ._machine import is_spatial
 from ._places import paths
-from ._series import coordinates, rates
-from ._style import INK, add_axes, literal
+from ._series import chosen, coordinates, rates
+from ._style import INK, add_axes, literal, new_figure
 
 FORMATS = (".png", ".pdf", ".svg")
 
 
-def overview(run: Trajectory) -> Figure:
+def overview(run: Trajectory, *, figure: Any = None) -> Any:
     """Coordinates and rates against time, one panel for each unit, beside the paths in space.
 
-    Angles that turn over are shown wrapped as well.
+    Angles that turn over are shown wrapped as well. Returns the Figure: `figure`, or a new one.
     """
     units = run.system.coordinates
     groups = {unit: [n for n in units if units[n] == unit] for unit in units.values()}
@@ -30,10 +31,8 @@ def overview(run: Trajectory) -> Figure:
             panels.append((coordinates, {"names": names, "wrapped": True}))
         panels.append((rates, {"names": names}))
     drawn = run.system.landmarks is not None
-    figure = Figure(
-        figsize=(11.0 if drawn else 6.6, 2.3 * max(len(panels), 2)), layout="constrained"
-    )
-    grid = figure.add_gridspec(len(panels), 2 if drawn else 1, width_ratios=[1.35, 1][: 1 + drawn])
+    figure = _sheet(figure, (11.0 if drawn else 6.6, 2.3 * max(len(panels), 2)))
+    grid = figure.add_gridspec(len(panels), 1 + drawn, width_ratios=[1.35, 1][: 1 + drawn])
     first = None
     for row, (draw, options) in enumerate(panels):
         ax = add_axes(figure, grid[row, 0], sharex=first)
@@ -43,13 +42,13 @@ def overview(run: Trajectory) -> Figure:
             ax.set_xlabel("")
             ax.tick_params(labelbottom=False)
     if drawn:
-        paths(run, ax=add_axes(figure, grid[:, 1], space=scene_of(run).space))
+        paths(run, ax=add_axes(figure, grid[:, 1], space=is_spatial(run)))
     return _titled(figure, run)
 
 
-def balance(run: Trajectory) -> Figure:
-    """Changes of energy and work above, what they leave unexplained below."""
-    figure = Figure(figsize=(7.2, 5.6), layout="constrained")
+def balance(run: Trajectory, *, figure: Any = None) -> Any:
+    """Changes of energy and work above, what they leave unexplained below; returns the Figure."""
+    figure = _sheet(figure, (7.2, 5.6))
     grid = figure.add_gridspec(2, 1, height_ratios=[1.6, 1])
     above = energy(run, ax=add_axes(figure, grid[0]))
     imbalance(run, ax=add_axes(figure, grid[1], sharex=above))
@@ -58,26 +57,29 @@ def balance(run: Trajectory) -> Figure:
     return _titled(figure, run)
 
 
+def _sheet(figure: Any, size: tuple[float, float]) -> Any:
+    if figure is None:
+        return new_figure(size)
+    figure.set_size_inches(*size)
+    figure.set_layout_engine("constrained")
+    return figure
+
+
 def _turns_over(run: Trajectory, names: list[str]) -> bool:
-    from ._series import chosen, wrap
-
     indices, _ = chosen(run, names)
-    angles = run.qs[:, indices]
-    return bool((abs(wrap(angles) - angles) > 1e-9).any())
+    return bool((abs(run.qs[:, indices]) > math.pi).any())
 
 
-def _titled(figure: Figure, run: Trajectory) -> Figure:
+def _titled(figure: Any, run: Trajectory) -> Any:
     settings = run.settings
-    how = (
-        f"dt {float(settings.dt):.3g} s"
-        if settings.dt is not None
-        else f"rtol {float(settings.rtol):.0e}"
-    )
+    how = f"rtol {float(settings.rtol):.0e}"
+    if settings.dt is not None:
+        how = f"dt {float(settings.dt):.3g} s"
     figure.suptitle(f"{literal(run.system.name)}, {settings.method}, {how}", fontsize=11, color=INK)
     return figure
 
 
-def require_picture_format(path: str | Path, *, overwrite: bool = False) -> None:
+def require_picture(path: str | Path, *, overwrite: bool = False) -> None:
     """Refuse a file that a picture cannot be written to, before any work is done for it."""
     if Path(path).suffix.lower() not in FORMATS:
         raise ValueError(f"`{path}` must end in .png, .pdf or .svg to hold a picture")
@@ -87,9 +89,10 @@ def require_picture_format(path: str | Path, *, overwrite: bool = False) -> None
 def save_figure(figure: Any, path: str | Path, *, overwrite: bool = False) -> Path:
     """Write a figure as .png, .pdf or .svg, all of it or nothing; equal figures, equal bytes."""
     path = Path(path)
-    require_picture_format(path, overwrite=overwrite)
+    require_picture(path, overwrite=overwrite)
     kind = path.suffix.lower().removeprefix(".")
     undated = {"png": {}, "pdf": {"CreationDate": None}, "svg": {"Date": None}}[kind]
-    with atomic_file(path, overwrite=overwrite) as temporary:
+    unsalted: Any = {"svg.hashsalt": "diffmech"}  # else every SVG would name its parts anew
+    with atomic_file(path, overwrite=overwrite) as temporary, rc_context(unsalted):
         figure.savefig(temporary, format=kind, dpi=150, metadata=undated)
     return path

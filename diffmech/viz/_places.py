@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from .._checks import as_count
+from .._typing import Number
 from ..simulation import Trajectory
 from ._machine import Drawing, Scene, frame, scene_of
 from ._style import legend, line_styles, new_axes
@@ -29,9 +30,7 @@ def paths(run: Trajectory, points: Sequence[int] | None = None, *, ax: Any = Non
         points: indices of landmarks; None means all that move, without the corners of plates.
     """
     scene = scene_of(run)
-    corners = {corner for face in scene.faces for corner in face}
-    default = ~scene.fixed & np.array([i not in corners for i in range(len(scene.fixed))])
-    indices = chosen_points(scene, points, default)
+    indices = chosen_points(scene, points, scene.loose & ~scene.fixed)
     ax = new_axes(ax, space=scene.space, size=(5.6, 4.6))
     lines = []
     for index, style in zip(indices, line_styles(len(indices)), strict=True):
@@ -49,8 +48,8 @@ def stroboscope(
     run: Trajectory,
     count: int = 9,
     *,
-    start: float | None = None,
-    stop: float | None = None,
+    start: Number | None = None,
+    stop: Number | None = None,
     ax: Any = None,
 ) -> Any:
     """The machine at `count` equally spaced times on one sheet, from pale to dark.

@@ -10,7 +10,15 @@ from matplotlib.ticker import FuncFormatter, MultipleLocator
 INK = "#222222"
 # Okabe and Ito's colours, in an order in which neighbours also differ in lightness.
 COLOURS = ("#0072B2", "#E69F00", "#000000", "#CC79A7", "#009E73", "#D55E00", "#56B4E9")
-DASHES = ("-", (0, (6, 2)), (0, (1.5, 1.5)), (0, (6, 2, 1.5, 2)), (0, (12, 3)))
+DASHES = (
+    "-",
+    (0, (6, 2)),
+    (0, (1.5, 1.5)),
+    (0, (6, 2, 1.5, 2)),
+    (0, (12, 3)),
+    (0, (3, 3)),
+    (0, (8, 2, 1.5, 2, 1.5, 2)),
+)
 FRONT, BACK = "#0072B2", "#F0C05A"  # the two sides of a plate: dark and light in grey, too
 ACCENT = "#D55E00"
 _GRID = "#D9D9D9"
@@ -43,17 +51,19 @@ def new_axes(ax: Any, *, space: bool = False, size: tuple[float, float] = (6.4, 
                 + ("; make them with `figure.add_subplot(projection='3d')`" if space else "")
             )
         return ax
-    from matplotlib import pyplot as plt  # starts no window until somebody shows the figure
+    return add_axes(new_figure(size), 111, space=space)
 
-    figure = plt.figure(figsize=size, layout="constrained")
-    return add_axes(figure, 111, space=space)
+
+def new_figure(size: tuple[float, float]) -> Any:
+    """A figure that `matplotlib.pyplot` knows, so that the user's `plt.show()` shows it."""
+    from matplotlib import pyplot as plt
+
+    return plt.figure(figsize=size, layout="constrained")
 
 
 def add_axes(figure: Any, where: Any, *, space: bool = False, sharex: Any = None) -> Any:
     """New axes in the house style at a place in a figure."""
     if space:
-        import mpl_toolkits.mplot3d as _registers_the_projection  # noqa: F401
-
         ax = figure.add_subplot(where, projection="3d")
         for axis in (ax.xaxis, ax.yaxis, ax.zaxis):
             axis.pane.set_facecolor("white")
@@ -71,8 +81,7 @@ def line_styles(count: int) -> list[dict[str, Any]]:
     """Colour and dash of each of `count` lines; distinct in grey as well."""
     if count <= _MOST_NAMED:
         return [
-            {"color": COLOURS[i], "linestyle": DASHES[i % len(DASHES)], "linewidth": 1.4}
-            for i in range(count)
+            {"color": COLOURS[i], "linestyle": DASHES[i], "linewidth": 1.4} for i in range(count)
         ]
     from matplotlib import colormaps
 
@@ -80,14 +89,16 @@ def line_styles(count: int) -> list[dict[str, Any]]:
     return [{"color": shade, "linestyle": "-", "linewidth": 1.0} for shade in shades]
 
 
-def legend(ax: Any, labels: list[str], lines: list[Any]) -> None:
+def legend(ax: Any, labels: list[str], lines: list[Any], **keys: Any) -> None:
     """Name the lines beside the plot's right edge, where they hide nothing.
 
-    Of many lines, whose colours follow a map, some in equal steps are named.
+    Of many lines, whose colours follow a map, some in equal steps are named. `keys` are further
+    lines by name, which come first.
     """
     if len(labels) > _MOST_NAMED:
         some = np.linspace(0, len(labels) - 1, _NAMED_OF_MANY).round().astype(int)
         labels, lines = [labels[i] for i in some], [lines[i] for i in some]
+    labels, lines = [*keys, *labels], [*keys.values(), *lines]
     # Matplotlib leaves out names that start with an underscore; a leading space keeps them.
     shown = [f" {literal(label)}" if label.startswith("_") else literal(label) for label in labels]
     space = getattr(ax, "name", "") == "3d"
