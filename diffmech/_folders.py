@@ -57,6 +57,9 @@ def _require_free(path: Path, members: Sequence[str], *, overwrite: bool) -> Non
     parent = path.absolute().parent
     if not parent.is_dir():
         raise FileNotFoundError(f"the directory `{parent}` does not exist; create it first")
+    for name in members:
+        if (path / name).is_dir():
+            raise FileExistsError(f"`{path / name}` is a folder where a file would go; move it")
     there = [name for name in members if (path / name).exists()]
     if there and not overwrite:
         raise FileExistsError(
@@ -91,7 +94,7 @@ def _is_alive(stage: Path) -> bool:
         process, host = (stage / _OWNER).read_text(encoding="utf-8").split(maxsplit=1)
         owner = int(process)
     except (OSError, ValueError):
-        return False
+        return True  # none of ours: leave it alone
     if host != socket.gethostname() or os.name != "posix":
         return True  # no way to ask
     try:

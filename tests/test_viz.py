@@ -69,8 +69,9 @@ def texts(figure: Figure) -> list[Text]:
             found += ax.get_legend().get_texts()
         for axis in ax._axis_map.values():
             found += [axis.label, axis.offsetText]
-            # Not the spare ticks, nor those beyond the limits: they are kept but not drawn.
-            found += [label for t in axis._update_ticks() for label in (t.label1, t.label2)]
+            if ax.name != "3d":  # there labels are placed while drawing; the edges are looked at
+                # Not the spare ticks, nor those beyond the limits: they are kept but not drawn.
+                found += [label for t in axis._update_ticks() for label in (t.label1, t.label2)]
     return [t for t in found if t.get_visible() and t.get_text().strip()]
 
 
@@ -79,12 +80,14 @@ def require_readable(figure: Figure) -> None:
     image = pixels(figure)
     ink = np.mean(np.any(image < 200, axis=2))
     assert 0.005 < ink < 0.5, f"{ink:.1%} of the paper is inked"
+    edge = np.concatenate([image[[0, -1]].reshape(-1, 3), image[:, [0, -1]].reshape(-1, 3)])
+    assert np.all(edge > 250), "something runs off the paper"
     height, width = image.shape[:2]
     boxes = {t: t.get_window_extent() for t in texts(figure)}
     for text, box in boxes.items():
         inside = box.x0 > -1 and box.y0 > -1 and box.x1 < width + 1 and box.y1 < height + 1
         assert inside, f"{text.get_text()!r} is clipped"
-    assert len(boxes) > 5
+    assert len(boxes) >= 4
     names = list(boxes)
     for i, one in enumerate(names):
         for other in names[i + 1 :]:
@@ -246,7 +249,7 @@ def test_nothing_global_is_touched_and_nothing_is_shown(
 
 def test_wrong_calls_get_a_sentence(boot: dm.Trajectory, spring: dm.Trajectory) -> None:
     flat = plt.figure().add_subplot()
-    with pytest.raises(ValueError, match="`ax` must be three-dimensional axes for this machine"):
+    with pytest.raises(ValueError, match="`ax` must be three-dimensional axes for this picture"):
         viz.paths(boot, ax=flat)
     with pytest.raises(ValueError, match="has no drawing: declare `landmarks=`"):
         viz.paths(spring)

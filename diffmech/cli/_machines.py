@@ -1,5 +1,6 @@
 """SYSTEM on the command line: a catalogue name, a family, or a user's own file."""
 
+import contextlib
 import importlib.util
 import inspect
 import re
@@ -50,6 +51,8 @@ def _from_catalogue(name: str, arguments: str) -> "AbstractSystem":
                 f"{name} takes no arguments; change its parameters with --param {part}."
             )
         require_known(key, f"argument of {name}", known)
+        if key in given:
+            raise click.UsageError(f"the argument {key!r} of {name} is given twice.")
         whole = re.fullmatch(r"[+-]?\d+", value)
         given[key] = int(value) if whole else numbers(value, key)
     return factory(**given)
@@ -104,8 +107,9 @@ def _called(value: Any, path: Path, name: str) -> Any:
             f"function of ({needed})."
         )
     try:
-        return value()
-    except Exception as error:
+        with contextlib.redirect_stdout(sys.stderr):
+            return value()
+    except (Exception, SystemExit) as error:
         raise _explained(error, path) from error
 
 
@@ -126,7 +130,8 @@ def _run_file(path: Path) -> Any:
     if folder not in sys.path:
         sys.path.insert(0, folder)
     try:
-        spec.loader.exec_module(module)
+        with contextlib.redirect_stdout(sys.stderr):  # what it prints is not our data
+            spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
         raise _explained(error, path) from error
     return module

@@ -19,6 +19,7 @@ from ._report import report
 from ._signals import Signals, watching
 from ._simulate import simulate
 from ._systems import systems
+from ._words import for_the_shell
 
 _EXITS = """
 \b
@@ -91,13 +92,15 @@ def run(arguments: Sequence[str]) -> int:
         warnings.showwarning = _show_warning
         try:
             code = cli.main(list(arguments), "diffmech", standalone_mode=False)
-            sys.stdout.flush()
+            if sys.stdout is not None:
+                sys.stdout.flush()
             if signals.received is not None:
                 return signals.exit_code
             return code if isinstance(code, int) else 0
         except BrokenPipeError:
             # Nobody reads any more (`| head`): there is nothing left to say, nor to complain of.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            if sys.stdout is not None:
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return 0
         except BaseException as error:
             if debug:
@@ -128,11 +131,11 @@ def _ending(error: BaseException, signals: Signals) -> tuple[int, str]:
     if isinstance(error, MemoryError):
         return 1, "Error: there is not enough memory for this: take fewer samples."
     if type(error).__name__ == "SimulationError":  # its class would take JAX to import
-        return 1, f"Error: {_sentence(getattr(error, 'reason', error))}"
+        return 1, f"Error: {for_the_shell(_sentence(getattr(error, 'reason', error)))}"
     if isinstance(error, ValueError | FileNotFoundError | FileExistsError | NotADirectoryError):
-        return 2, f"Error: {_for_the_shell(_sentence(error))}"
+        return 2, f"Error: {for_the_shell(_sentence(error))}"
     if isinstance(error, OSError):
-        return 1, f"Error: {_for_the_shell(_sentence(error))}"
+        return 1, f"Error: {for_the_shell(_sentence(error))}"
     return 1, (
         f"Error: {type(error).__name__}: {_sentence(error)} This should not happen; --debug shows "
         "where."
@@ -144,11 +147,6 @@ def _sentence(error: Any) -> str:
     return text if text[-1] in ".?!" else f"{text}."
 
 
-def _for_the_shell(text: str) -> str:
-    """The Python spelling of a way out, as the command line spells it."""
-    return text.replace("pass `overwrite=True`", "pass --force")
-
-
 def _say(text: str) -> None:
     if text:
         with contextlib.suppress(OSError):
@@ -157,4 +155,4 @@ def _say(text: str) -> None:
 
 def _show_warning(message: Any, *details: Any, **others: Any) -> None:
     del details, others
-    _say(f"Note: {_sentence(message)}")
+    _say(f"Note: {for_the_shell(_sentence(message))}")

@@ -109,6 +109,9 @@ def as_path(context: Any, parameter: Any, value: str | None) -> Path | None:
     del context
     if value is None:
         return None
-    if not value or "\0" in value:
-        raise click.UsageError(f"--{parameter.name} must be a path, but is {value!r}.")
+    if not value or "\0" in value or value.startswith("-"):
+        raise click.UsageError(
+            f"--{parameter.name} must be a path, but is {value!r} (a name that starts with a dash "
+            "is written ./-name)."
+        )
     return Path(value)

@@ -64,7 +64,9 @@ def plot(
     diffmech plot run8 --kind balance
     """
     require_known(kind, "kind of picture", list(KINDS))
-    if (kind in _COMPARED) != (against is not None):
+    if kind in _COMPARED and against is None:
+        raise click.UsageError(f"{kind} compares two runs: give the other one as --against RUN.")
+    if against is not None and kind not in _COMPARED:
         raise click.UsageError(f"--against goes with the kinds overlay and distance, not {kind}.")
     chosen = [name.strip() for name in names.split(",")] if names else None
     if chosen and kind not in _NAMED:

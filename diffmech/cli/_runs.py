@@ -1,5 +1,6 @@
 """From words to a run: made anew, or read from where it was saved."""
 
+import contextlib
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,8 +18,13 @@ if TYPE_CHECKING:
 
 
 def is_saved(source: str) -> bool:
-    """Whether SOURCE is a run on disk: a folder, or an .npz."""
-    return source.endswith(".npz") or (Path(source).is_dir() and not is_own_file(source))
+    """Whether SOURCE is a run on disk: a folder, or an .npz.
+
+    The catalogue's names are machines, even beside a folder of that name: say `./pendulum`.
+    """
+    if not source or source.partition(":")[0] in CATALOGUE or is_own_file(source):
+        return False
+    return source.endswith(".npz") or Path(source).is_dir()
 
 
 def system_with(text: str, params: tuple[str, ...]) -> "AbstractSystem":
@@ -75,16 +81,19 @@ def make_run(system: "AbstractSystem", how: dict[str, Any], progress: bool | Non
     }
     if progress or (progress is None and sys.stderr.isatty()):
         click.echo(f"{system.name}: compiling its equations ... (once)", err=True)
-    return simulate(
-        system,
-        q0,
-        qd0,
-        samples=how["samples"],
-        method=how["method"],
-        max_steps=how["max_steps"],
-        progress=progress,
-        **numeric,
-    )
+    if how["dt"] is not None and (how["rtol"] or how["atol"]):
+        raise click.UsageError("--dt is a constant step, so --rtol and --atol do not apply.")
+    with contextlib.redirect_stdout(sys.stderr):  # what a user's functions print is not our data
+        return simulate(
+            system,
+            q0,
+            qd0,
+            samples=how["samples"],
+            method=how["method"],
+            max_steps=how["max_steps"],
+            progress=progress,
+            **numeric,
+        )
 
 
 def saved_run(source: str, system: str | None) -> "Trajectory":

@@ -17,6 +17,7 @@ from ._options import (
     run_options,
 )
 from ._runs import make_run, system_with
+from ._words import for_the_shell
 
 if TYPE_CHECKING:
     from ..model import AbstractSystem
@@ -82,7 +83,7 @@ def simulate(
     names = ", ".join(sorted(path.name for path in out.iterdir()))
     click.echo(f"In {out}: {names}.", err=True)
     if stop_requested():
-        click.echo("To make the whole run, give the same command with --force.", err=True)
+        click.echo("To have all of it, give the same command with --force.", err=True)
     return code
 
 
@@ -100,7 +101,7 @@ def _attempt(
         run = make_run(system, how, progress)
     except SimulationError as error:
         run, code = error.trajectory, 1
-        click.echo(f"Error: {error.reason}.", err=True)
+        click.echo(f"Error: {for_the_shell(error.reason)}.", err=True)
     try:
         run.report(second_run=False if stop_requested() else None)
     except KeyboardInterrupt:
@@ -109,4 +110,7 @@ def _attempt(
 
 
 def _show(run: "Trajectory", as_json: bool) -> None:
-    click.echo(json.dumps(run.summary(), indent=2, allow_nan=False) if as_json else str(run))
+    if as_json:
+        click.echo(json.dumps(run.summary(), indent=2, allow_nan=False))
+    else:
+        click.echo(for_the_shell(str(run)))

@@ -2,6 +2,7 @@
 
 import inspect
 import json
+import math
 from typing import Any
 
 import click
@@ -31,7 +32,7 @@ def systems(name: str | None, verbose: bool, as_json: bool) -> None:
     else:
         shown = {key: {"text": text} for key, (_, text) in CATALOGUE.items()}
     if as_json:
-        click.echo(json.dumps(shown, indent=2))
+        click.echo(json.dumps(_plain(shown), indent=2, allow_nan=False))
         return
     width = max(map(len, CATALOGUE))
     for key, details in shown.items():
@@ -67,6 +68,15 @@ def _details(text: str) -> dict[str, Any]:
             label: {"q": q.tolist(), "qd": qd.tolist()} for label, (q, qd) in system.starts.items()
         },
     }
+
+
+def _plain(value: Any) -> Any:
+    """The same without NaN and infinity, which JSON does not know."""
+    if isinstance(value, dict):
+        return {key: _plain(part) for key, part in value.items()}
+    if isinstance(value, list):
+        return [_plain(part) for part in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _example(arguments: Any) -> str:

@@ -68,3 +68,20 @@ def require_known(word: str, kind: str, options: Sequence[str]) -> None:
     """Refuse a name that is not among the valid ones."""
     if word not in options:
         raise click.UsageError(f"there is no {kind} {word!r}.{suggestion(word, options)}")
+
+
+_SHELL = {
+    "pass `overwrite=True`": "pass --force",
+    "raise `max_steps`": "raise --max-steps",
+    "try `method='Kvaerno5'`": "try --method Kvaerno5",
+    "an implicit method such as 'Kvaerno5'": "an implicit method, --method Kvaerno5,",
+    "`diffmech.load(path, system)`": "--system",
+    "; `report(second_run=True)` makes one": "",
+}
+
+
+def for_the_shell(text: str) -> str:
+    """A sentence of the library with its ways out as the command line spells them."""
+    for python, shell in _SHELL.items():
+        text = text.replace(python, shell)
+    return text

@@ -34,6 +34,11 @@ class CoordinateUnits(Mapping[str, str]):
         names = [name for name, _ in pairs]
         if len(set(names)) != len(names):
             raise ValueError(f"`coordinates` must be distinct, but are {', '.join(names)}")
+        for name in names:
+            if f"{name}_dot" in names:
+                raise ValueError(
+                    f"`coordinates` must leave {name + '_dot'!r} to the rate of {name!r}; rename it"
+                )
         self._pairs = pairs
 
     def __getitem__(self, name: str) -> str:

@@ -33,9 +33,9 @@ def checked_drawing(
         return (), ()
     q, _, t, abstract = trial_arguments(n, params)
     shape = trial_trace(landmarks, "landmarks", None, q, t, abstract)
-    if len(shape) != 2 or shape[1] not in (2, 3):
+    if len(shape) != 2 or shape[0] < 1 or shape[1] not in (2, 3):
         raise ValueError(
-            f"`landmarks` must return shape (k, 2) or (k, 3), but returns shape {shape}"
+            f"`landmarks` must return shape (k, 2) or (k, 3), k points, but returns shape {shape}"
         )
     pairs = []
     for rod in rods:

@@ -12,7 +12,14 @@ from .._checks import in_force
 from .._results import RESULTS, Result, same
 from .._typing import AnyArray, Params
 from ..model import AbstractSystem, Laws
-from ..motion import acceleration_of, mass_condition_of, mass_matrix_of, max_condition, unpack
+from ..motion import (
+    acceleration_of,
+    mass_condition_of,
+    mass_matrix_of,
+    max_condition,
+    power_of,
+    unpack,
+)
 from ._run import End, Run, Settings
 
 _FAILED_STEP = 1e-6  # of the duration: how far to look ahead of a failed adaptive step
@@ -37,6 +44,7 @@ def _ahead(
     def look(s: AnyArray) -> tuple[AnyArray, AnyArray, AnyArray]:
         place, time = q + s * h * qd, t + s * h
         finite = jnp.all(jnp.isfinite(acceleration_of(laws, place, qd, time, params)))
+        finite &= jnp.isfinite(power_of(laws, place, qd, time, params))  # the work goes with it
         if not isinstance(laws, Laws):
             return jnp.ones(()), jnp.ones_like(q), finite
         mass = mass_matrix_of(laws, place, qd, time, params)

@@ -242,7 +242,7 @@ def assess(trajectory: "Trajectory", *, second_run: bool) -> Report:
     lines = [
         (
             "run",
-            f"{system.name}, {float(ts[-1] - ts[0]):g} s by {settings.method}, "
+            f"{system.name}, {float(trajectory.end.t) - float(ts[0]):.6g} s by {settings.method}, "
             f"{step}, {qs.dtype}, {len(ts)} samples",
         ),
         ("ended", _ending(trajectory)),

@@ -215,6 +215,7 @@ def _settings(
         _require_resolvable(rtol)
     else:
         dt = in_force(as_scalar(dt, "dt", positive=True))
+        _require_step(dt, times)
     traced_dense = dense and is_traced(params, times)
     return Settings(
         solver=solver,
@@ -229,6 +230,18 @@ def _settings(
         dense=bool(dense),
         gradient=gradient,
     )
+
+
+def _require_step(dt: AnyArray, times: AnyArray) -> None:
+    """Refuse a constant step that is lost in the rounding of time."""
+    if is_traced(dt, times):
+        return
+    least = _SMALLEST_SPACING_IN_EPS * float(np.finfo(times.dtype).eps) * float(np.max(abs(times)))
+    if float(dt) < least:
+        raise ValueError(
+            f"`dt` must be at least {least:.0e} s for times up to {float(times[-1]):g} s, but is "
+            f"{float(dt):g} s: below that a step is lost in rounding"
+        )
 
 
 def _require_resolvable(rtol: AnyArray) -> None:

@@ -114,7 +114,7 @@ class Trajectory(eqx.Module):
     interpolation: diffrax.DenseInterpolation | None
     _memo: _Memo = eqx.field(default_factory=_Memo)
 
-    def _one_run(self) -> "Trajectory":
+    def single_run(self) -> "Trajectory":
         """This run, if it is a single one outside of transformations, without their padding."""
         if is_traced(self.qs, self.params):
             raise ValueError("this needs numbers: use it outside of `jit`, `grad` and `vmap`")
@@ -145,7 +145,7 @@ class Trajectory(eqx.Module):
     def energies(self) -> Energy:
         """Total, kinetic and potential energy at the samples, each of shape (k,) [J]."""
         if np.ndim(self.qs) != 2:
-            self._one_run()
+            self.single_run()
         return self._memo.get(
             "energies",
             lambda: _energies(self.system.laws, self.ts, self.qs, self.qds, self.params),
@@ -167,7 +167,7 @@ class Trajectory(eqx.Module):
             raise ValueError(f"`t` must be a time or an array of times, but {error}") from error
         if not is_traced(times, self.ts):
             if np.ndim(self.qs) != 2 or not np.isfinite(np.asarray(self.ts[-1])):
-                return self._one_run()(times)
+                return self.single_run()(times)
             low, high = float(self.ts[0]), float(self.ts[-1])
             if not bool(np.all((times >= low) & (times <= high))):
                 raise ValueError(f"`t` must lie within the run, {low:g} to {high:g} s, but is {t}")
@@ -190,7 +190,7 @@ class Trajectory(eqx.Module):
         `second_run=False` does without and leaves them unknown (NaN). None means the report that
         has been made already; else one with errors, unless the run was interrupted.
         """
-        run = self._one_run()
+        run = self.single_run()
         if second_run is None:
             with_errors, without = (key in self._memo for key in _REPORTS)
             interrupted = same(run.status, RESULTS.interrupted)
@@ -207,7 +207,7 @@ class Trajectory(eqx.Module):
 
     def summary(self) -> dict[str, Any]:
         """The final state and the report as a dictionary that JSON can hold."""
-        return summarise(self._one_run())
+        return summarise(self.single_run())
 
     def remembering(self, report: Report, energies: Energy) -> "Trajectory":
         """The same run with its report and energies known already, as when read from a file."""
@@ -220,11 +220,11 @@ class Trajectory(eqx.Module):
         """Write the run and its report to a checksummed `.npz`; `diffmech.load` reads it back."""
         from ._files import save  # the file format knows this record, not the other way round
 
-        return save(self._one_run(), path, overwrite=overwrite)
+        return save(self.single_run(), path, overwrite=overwrite)
 
     def to_csv(self, path: str | Path, *, overwrite: bool = False) -> Path:
         """Write time, coordinates, rates, energy and work as columns with a header."""
-        run = self._one_run()
+        run = self.single_run()
         names = list(run.system.coordinates)
         header = ["t", *names, *(f"{name}_dot" for name in names), "energy", "work"]
         columns = [run.ts, *run.qs.T, *run.qds.T, run.energies.total, run.work]

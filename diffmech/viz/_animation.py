@@ -19,6 +19,7 @@ from ..model import AbstractSystem
 from ..simulation import Trajectory
 from ._machine import Drawing, Scene, frame, move, points_at, require_drawing, scene_of
 from ._places import chosen_points
+from ._series import drawable
 from ._style import INK, add_axes, fade, new_axes
 
 _TICK = 0.01  # [s] GIF counts time in hundredths
@@ -57,10 +58,11 @@ def require_film(
 
 def _require_settings(speed: Number, fps: Number, trail: Number) -> None:
     as_scalar(speed, "speed", positive=True)
-    if not 1 <= fps <= _MOST_FPS:
-        raise ValueError(f"`fps` must lie between 1 and {_MOST_FPS}, but is {fps:g}")
-    if not trail >= 0:
-        raise ValueError(f"`trail` must not be negative, but is {trail:g}")
+    frames = float(as_scalar(fps, "fps"))
+    if not 1 <= frames <= _MOST_FPS:
+        raise ValueError(f"`fps` must lie between 1 and {_MOST_FPS}, but is {frames:g}")
+    if trail != math.inf and float(as_scalar(trail, "trail")) < 0:
+        raise ValueError(f"`trail` must not be negative, but is {float(trail):g}")
 
 
 class Animation:
@@ -255,6 +257,7 @@ def animate(
         ValueError: a machine without landmarks, or a film of less than two or too many frames.
     """
     _require_settings(speed, fps, trail)
+    run = drawable(run)
     speed, fps = float(speed), float(fps)
     interval = _TICK * round(1 / fps / _TICK)
     span = float(run.ts[-1]) - float(run.ts[0])

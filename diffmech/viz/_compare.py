@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ..simulation import Trajectory
-from ._series import TIME, chosen
+from ._series import TIME, chosen, drawable
 from ._style import INK, legend, line_styles, name_axes, new_axes, tick_in_pi, with_unit
 
 
@@ -44,6 +44,7 @@ def overlay(
         names: which coordinates, all of one unit; None means all.
         labels: what the two runs are called.
     """
+    first, second = drawable(first), drawable(second)
     indices, unit = chosen(first, names)
     ts, ours, theirs = _together(first, second)
     ax = new_axes(ax)
@@ -75,6 +76,7 @@ def distance(
 
     A straight rise is exponential divergence: chaos, at a rate that is the line's slope.
     """
+    first, second = drawable(first), drawable(second)
     indices, unit = chosen(first, names)
     ts, ours, theirs = _together(first, second)
     gap = np.linalg.norm((ours - theirs)[:, indices], axis=1)
@@ -84,6 +86,8 @@ def distance(
     ax.plot(ts[apart], gap[apart], **style)
     if np.any(apart):
         ax.set_yscale("log")
+    else:
+        ax.text(0.5, 0.5, "no difference at all", transform=ax.transAxes, ha="center", color=INK)
     ax.set_xlim(float(ts[0]), float(ts[-1]))
     name_axes(ax, TIME, with_unit("distance", unit))
     return ax

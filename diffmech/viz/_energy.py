@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from ..simulation import Trajectory
-from ._series import TIME
+from ._series import TIME, drawable
 from ._style import INK, legend, line_styles, name_axes, new_axes
 
 
@@ -13,7 +13,7 @@ def _require_energy(run: Trajectory) -> None:
     if np.all(np.isnan(np.asarray(run.energies.total))):
         raise ValueError(
             f"the energy of {run.system.name!r} is not known: its equations came without an "
-            "energy function"
+            "energy function, or it is not finite"
         )
 
 
@@ -28,6 +28,7 @@ def energy(run: Trajectory, *, ax: Any = None) -> Any:
     W is the work of forces, friction and moving parts; ΔE and W lie on each other when the energy
     balances. Explicit equations show ΔE alone.
     """
+    run = drawable(run)
     _require_energy(run)
     ax = new_axes(ax)
     parts = {"ΔE": run.energies.total}
@@ -52,6 +53,7 @@ def imbalance(run: Trajectory, *, ax: Any = None) -> Any:
 
     The dotted line is the rounding of the energy itself; nothing below it means anything.
     """
+    run = drawable(run)
     _require_energy(run)
     ax = new_axes(ax)
     total = np.asarray(run.energies.total)

@@ -94,6 +94,7 @@ def _draw(
     folder: Path, run: Trajectory, *, film: bool, pictures: bool, progress: bool | None
 ) -> None:
     """Pictures and film; one that cannot be drawn is warned about, for the numbers matter more."""
+    pictures = pictures and len(run.ts) > 1
     known = bool(np.all(np.isfinite(np.asarray(run.energies.total))))
     speed = max(1.0, float(run.ts[-1] - run.ts[0]) / _LONGEST_FILM)
     wanted: list[tuple[str, bool, Callable[[Path], Any]]] = [
@@ -116,7 +117,7 @@ def read_settings(path: str | Path) -> dict[str, Any]:
         found = json.loads(
             ((path if path.is_dir() else path.parent) / SETTINGS).read_text(encoding="utf-8")
         )
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}
 

@@ -11,7 +11,7 @@ from ..simulation import Trajectory
 from ._energy import energy, imbalance
 from ._machine import is_spatial
 from ._places import paths
-from ._series import chosen, coordinates, rates
+from ._series import chosen, coordinates, drawable, rates
 from ._style import INK, add_axes, literal, new_figure
 
 FORMATS = (".png", ".pdf", ".svg")
@@ -22,6 +22,7 @@ def overview(run: Trajectory, *, figure: Any = None) -> Any:
 
     Angles that turn over are shown wrapped as well. Returns the Figure: `figure`, or a new one.
     """
+    run = drawable(run)
     units = run.system.coordinates
     groups = {unit: [n for n in units if units[n] == unit] for unit in units.values()}
     panels: list[tuple[Any, dict[str, Any]]] = []
@@ -87,8 +88,8 @@ def require_picture(path: str | Path, *, overwrite: bool = False) -> None:
 
 
 def save_figure(figure: Any, path: str | Path, *, overwrite: bool = False) -> Path:
-    """Write a figure as .png, .pdf or .svg, all of it or nothing; equal figures, equal bytes."""
-    path = Path(path)
+    """Write a Figure, or the one an Axes is on, as .png, .pdf or .svg, all of it or nothing."""
+    path, figure = Path(path), figure.figure
     require_picture(path, overwrite=overwrite)
     kind = path.suffix.lower().removeprefix(".")
     undated = {"png": {}, "pdf": {"CreationDate": None}, "svg": {"Date": None}}[kind]

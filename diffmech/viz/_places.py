@@ -9,6 +9,7 @@ from .._checks import as_count
 from .._typing import Number
 from ..simulation import Trajectory
 from ._machine import Drawing, Scene, frame, scene_of
+from ._series import drawable
 from ._style import legend, line_styles, new_axes
 
 
@@ -18,7 +19,7 @@ def chosen_points(scene: Scene, points: Sequence[int] | None, default: np.ndarra
     if points is None:
         return [int(i) for i in np.flatnonzero(default)]
     for index in points:
-        if not 0 <= index < count:
+        if not isinstance(index, int | np.integer) or not 0 <= index < count:
             raise ValueError(f"`points` has {index}, but the landmarks are 0 to {count - 1}")
     return list(points)
 
@@ -29,6 +30,7 @@ def paths(run: Trajectory, points: Sequence[int] | None = None, *, ax: Any = Non
     Args:
         points: indices of landmarks; None means all that move, without the corners of plates.
     """
+    run = drawable(run)
     scene = scene_of(run)
     indices = chosen_points(scene, points, scene.loose & ~scene.fixed)
     ax = new_axes(ax, space=scene.space, size=(5.6, 4.6))
@@ -57,7 +59,7 @@ def stroboscope(
     Args:
         start, stop: the first and the last time [s]; the whole run if None.
     """
-    count = as_count(count, "count", 2)
+    run, count = drawable(run), as_count(count, "count", 2)
     low = float(run.ts[0]) if start is None else float(start)
     high = float(run.ts[-1]) if stop is None else float(stop)
     if not low < high:

@@ -21,11 +21,21 @@ from ._style import (
 TIME = "time [s]"
 
 
+def drawable(run: Trajectory) -> Trajectory:
+    """One run, without the padding of transformations, with two samples or more."""
+    run = run.single_run()
+    if len(run.ts) < 2:
+        raise ValueError(f"the run of {run.system.name!r} has a single sample: nothing to draw")
+    return run
+
+
 def chosen(run: Trajectory, names: str | Sequence[str] | None) -> tuple[list[int], str]:
     """Indices of the named coordinates (all if None) and their common unit."""
     units = run.system.coordinates
     if isinstance(names, str):
         names = (names,)
+    if names is not None and not isinstance(names, Sequence):
+        raise ValueError(f"`names` must be names of coordinates, but is {names!r}")
     wanted = list(units) if names is None else list(names)
     for name in wanted:
         if name not in units:
@@ -71,6 +81,7 @@ def coordinates(
     Raises:
         ValueError: an unknown name, several units, or something to wrap that is not an angle.
     """
+    run = drawable(run)
     indices, unit = chosen(run, names)
     if wrapped and unit != "rad":
         raise ValueError(f"only angles can be wrapped, but the unit here is {unit or 'unknown'}")
@@ -95,6 +106,7 @@ def coordinates(
 
 def rates(run: Trajectory, names: str | Sequence[str] | None = None, *, ax: Any = None) -> Any:
     """Rates of the coordinates against time; `names` as for `coordinates`."""
+    run = drawable(run)
     indices, unit = chosen(run, names)
     ax = new_axes(ax)
     lines = []
@@ -115,7 +127,9 @@ def phase(
 
     A dot marks the start, a square the end.
     """
-    (index,), unit = chosen(run, name if name is not None else next(iter(run.system.coordinates)))
+    run = drawable(run)
+    name = name if name is not None else next(iter(run.system.coordinates))
+    (index,), unit = chosen(run, (name,))
     if wrapped and unit != "rad":
         raise ValueError(f"only angles can be wrapped, but the unit here is {unit or 'unknown'}")
     ax = new_axes(ax, size=(5.0, 4.2))

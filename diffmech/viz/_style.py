@@ -47,7 +47,7 @@ def new_axes(ax: Any, *, space: bool = False, size: tuple[float, float] = (6.4, 
         if space != (getattr(ax, "name", "") == "3d"):
             wanted = "three-dimensional" if space else "plane"
             raise ValueError(
-                f"`ax` must be {wanted} axes for this machine"
+                f"`ax` must be {wanted} axes for this picture"
                 + ("; make them with `figure.add_subplot(projection='3d')`" if space else "")
             )
         return ax
