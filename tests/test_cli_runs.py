@@ -194,7 +194,7 @@ def test_a_run_that_fails_keeps_its_part_and_names_the_function(
 def test_an_interrupted_run_leaves_a_usable_folder(
     number: signal.Signals, code: int, tmp_path: Path
 ) -> None:
-    words = ["simulate", "pendulum", "--duration", "1e7", "--samples", "1001", "--rtol", "1e-8"]
+    words = ["simulate", "pendulum", "--duration", "1e5", "--samples", "100001", "--rtol", "1e-8"]
     with subprocess.Popen(
         [sys.executable, "-m", "diffmech", *words, "--out", "run", "--progress"],
         cwd=tmp_path,
@@ -217,7 +217,8 @@ def test_an_interrupted_run_leaves_a_usable_folder(
     assert "simulated" in said
     assert set(names(tmp_path / "run")) >= {"run.npz", "run.csv", "report.txt", "settings.json"}
     again = dm.load(tmp_path / "run", dm.systems.pendulum())
-    assert float(again.end.t) < 1e7
+    assert 0 < float(again.end.t) < 1e5
+    assert len(again.ts) > 1
     assert "second run" in again.report().verdict
 
 

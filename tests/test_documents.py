@@ -1,16 +1,17 @@
 """README, examples and benchmarks run as they stand."""
 
-import os
 import re
-import subprocess
+import runpy
 import sys
 import warnings
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import nbclient
 import nbformat
 import numpy as np
 import pytest
+from matplotlib import pyplot as plt
 from PIL import Image
 
 from diffmech import cli
@@ -25,26 +26,29 @@ BENCHMARKS = {
 }
 
 
-def run(*command: str, cwd: Path) -> str:
-    done = subprocess.run(
-        [sys.executable, *command],
-        cwd=cwd,
-        capture_output=True,
-        text=True,
-        timeout=280,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+@pytest.fixture
+def script(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Iterator[Callable[..., str]]:
+    """Run a program in an empty folder, in this process (what is compiled stays): its output."""
+
+    def call(path: Path, *arguments: str) -> str:
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.syspath_prepend(str(path.parent))
+        monkeypatch.setattr(sys, "argv", [str(path), *arguments])
+        runpy.run_path(str(path), run_name="__main__")
+        return capsys.readouterr().out
+
+    yield call
+    plt.close("all")
 
 
-def test_the_readmes_programs_run(tmp_path: Path) -> None:
+def test_the_readmes_programs_run(script: Callable[..., str], tmp_path: Path) -> None:
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.DOTALL)
     assert len(blocks) == 5
-    script = tmp_path / "readme.py"
-    script.write_text("\n".join(blocks), encoding="utf-8")
-    lines = run(str(script), cwd=tmp_path).splitlines()
+    program = tmp_path / "readme.py"
+    program.write_text("\n".join(blocks), encoding="utf-8")
+    lines = script(program).splitlines()
     assert lines[0].startswith("run      lagrangian, 10 s by Dopri8")
     assert "Believable to the end" in lines[5]
     assert any(line.startswith("half turn ") for line in lines), "the event ends the run"
@@ -88,12 +92,12 @@ def test_there_are_examples() -> None:
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda p: p.name)
-def test_examples_run_and_check_their_claim(path: Path, tmp_path: Path) -> None:
+def test_examples_run_and_check_their_claim(path: Path, script: Callable[..., str]) -> None:
     source = path.read_text("utf-8")
     assert len(source.splitlines()) <= 80
     assert source.split('"""')[1].splitlines()[0].endswith("?"), "the title is a question"
     assert "assert" in source
-    run(str(path), cwd=tmp_path)
+    assert script(path)
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.name)
@@ -117,6 +121,6 @@ def test_notebooks_run_and_show_pictures(
 
 
 @pytest.mark.parametrize("name", BENCHMARKS)
-def test_benchmarks_run_in_small(name: str, tmp_path: Path) -> None:
-    out = run(str(ROOT / "benchmarks" / name), *BENCHMARKS[name], cwd=tmp_path)
+def test_benchmarks_run_in_small(name: str, script: Callable[..., str]) -> None:
+    out = script(ROOT / "benchmarks" / name, *BENCHMARKS[name])
     assert len(out.splitlines()) >= 4
