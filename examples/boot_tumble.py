@@ -33,7 +33,7 @@ def main() -> None:
     ax = dm.viz.distance(run, near)
     dm.viz.save_figure(ax.figure, RESULTS / "boot_distance.png", overwrite=True)
     grown = np.abs(near.qs[-1, 1] - run.qs[-1, 1]) / np.deg2rad(1e-6)
-    print(f"\nA millionth of a degree grows {grown:.0f}-fold in 10 s.\n\n{run}")
+    print(f"\nA millionth of a degree grows {grown:.0e}-fold in 10 s.\n\n{run}")
 
     assert turned["regular"] < 2.0, "a regular boot keeps its plate within 2°"
     assert turned["chaotic"] > 360.0, "a chaotic boot tumbles"

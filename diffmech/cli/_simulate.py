@@ -103,7 +103,7 @@ def _attempt(
         run, code = error.trajectory, 1
         click.echo(f"Error: {for_the_shell(error.reason)}.", err=True)
     try:
-        run.report(second_run=False if stop_requested() else None)
+        run.report(second_run=False if stop_requested() else None, progress=progress)
     except KeyboardInterrupt:
         run.report(second_run=False)
     return run, code

@@ -222,13 +222,16 @@ def _verdict(
     return prefix + f"Believable to the end, there to about {worst} digit{'s' * (worst != 1)}."
 
 
-def assess(trajectory: "Trajectory", *, second_run: bool) -> Report:
+def assess(trajectory: "Trajectory", *, second_run: bool, progress: bool | None) -> Report:
     """Judge a run: balance of energy, conserved momenta, and a second run to compare with."""
     system, settings = trajectory.system, trajectory.settings
     qs, ts = np.asarray(trajectory.qs), np.asarray(trajectory.ts)
     with np.errstate(all="ignore"):  # a motion that ran away may overflow here
         imbalance, momenta, condition, definite = _mechanics(trajectory)
-    error, rate_error, text = (estimate_errors if second_run else unknown_errors)(trajectory)
+    if second_run:
+        error, rate_error, text = estimate_errors(trajectory, progress)
+    else:
+        error, rate_error, text = unknown_errors(trajectory)
     until, whole = _believable_until(system, ts, qs, error)
     lagrangian = isinstance(system.laws, Laws)
     verdict = _verdict(trajectory, imbalance, until, whole, error)

@@ -138,6 +138,7 @@ def run_in_stretches(
     t1: Scalar,
     settings: Settings,
     progress: bool | None,
+    label: str,
 ) -> Run:
     """Integrate from `ts[0]` to `t1` and sample at those `ts` that lie before it.
 
@@ -151,7 +152,7 @@ def run_in_stretches(
     dense: list[tuple[np.ndarray, Any]] = []
     stretch, status = _FIRST_STRETCH, None
     try:
-        with Progress(total, progress, system.name) as bar:
+        with Progress(total, progress, label) as bar:
             while True:
                 done = int(march.accepted) + int(march.rejected)
                 left = settings.max_steps - done

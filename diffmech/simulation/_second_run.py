@@ -52,7 +52,9 @@ def unknown_errors(trajectory: "Trajectory") -> tuple[np.ndarray, np.ndarray, st
     return unknown, unknown, "no second run"
 
 
-def estimate_errors(trajectory: "Trajectory") -> tuple[np.ndarray, np.ndarray, str]:
+def estimate_errors(
+    trajectory: "Trajectory", progress: bool | None
+) -> tuple[np.ndarray, np.ndarray, str]:
     """Estimated errors of q and q̇ at the samples, and the name of the second run."""
     if len(trajectory.ts) < 2:
         return np.zeros(trajectory.qs.shape), np.zeros(trajectory.qs.shape), "nothing"
@@ -65,7 +67,8 @@ def estimate_errors(trajectory: "Trajectory") -> tuple[np.ndarray, np.ndarray, s
         trajectory.ts,
         trajectory.ts[-1],
         settings,
-        progress=False,
+        progress,
+        f"{trajectory.system.name}, second run",
     )
     if same(second.result, RESULTS.interrupted):
         raise KeyboardInterrupt  # a report that was broken off must not be kept

@@ -136,7 +136,7 @@ def simulate(
         run = run_traced(system, params, y0, times, settings)
         return _record(run, system, params, settings, times[-1])
     y0 = np.concatenate([q, qd, np.zeros(1, q.dtype)])
-    run = run_in_stretches(system, params, y0, times, times[-1], settings, progress)
+    run = run_in_stretches(system, params, y0, times, times[-1], settings, progress, system.name)
     run = run._replace(result=explain(run, system, params, settings))
     return _finished(_record(run, system, params, settings, times[-1]), throw)
 

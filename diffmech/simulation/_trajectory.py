@@ -183,12 +183,13 @@ class Trajectory(eqx.Module):
         shape = (*times.shape, self.qs.shape[1])
         return q.reshape(shape), qd.reshape(shape)
 
-    def report(self, *, second_run: bool | None = None) -> Report:
+    def report(self, *, second_run: bool | None = None, progress: bool | None = None) -> Report:
         """Why this run can be believed, and for how long; made once, on first use.
 
         The errors come from a second, finer run, which takes a few times as long as the first.
         `second_run=False` does without and leaves them unknown (NaN). None means the report that
-        has been made already; else one with errors, unless the run was interrupted.
+        has been made already; else one with errors, unless the run was interrupted. `progress` is
+        that of `simulate`.
         """
         run = self.single_run()
         if second_run is None:
@@ -196,7 +197,7 @@ class Trajectory(eqx.Module):
             interrupted = same(run.status, RESULTS.interrupted)
             second_run = with_errors or not (without or interrupted)
         key = _REPORTS[0 if second_run else 1]
-        return self._memo.get(key, lambda: assess(run, second_run=second_run))
+        return self._memo.get(key, lambda: assess(run, second_run=second_run, progress=progress))
 
     def __str__(self) -> str:
         if is_traced(self.qs, self.params):
