@@ -134,3 +134,21 @@ def test_large_batches_of_long_chains_do_not_wait_for_ever() -> None:
     for i in (0, 1234, 4999):
         one = dm.acceleration(system, q[i], qd[i])
         np.testing.assert_allclose(batch[i], one, rtol=CHAIN_ROUND_OFF, atol=CHAIN_ROUND_OFF)
+
+
+def test_batches_of_indefinite_matrices_are_solved_like_single_ones() -> None:
+    # M is zero on its diagonal and has entries of very different size: rows must be exchanged.
+    def lagrangian(q: Any, qd: Any, t: Any, p: Any) -> Any:
+        del t, p
+        return qd[0] * qd[1] * 1e-6 + qd[1] * qd[2] + 0.5 * qd[2] ** 2 - 0.5 * q @ q
+
+    system = dm.System(lagrangian, ("x", "y", "z"))
+    q, qd, _ = random_states(3, 20, seed=6)
+    batch = jax.vmap(lambda q, qd: dm.acceleration(system, q, qd))(q, qd)
+    one = np.stack([dm.acceleration(system, *state) for state in zip(q, qd, strict=True)])
+    # M q̈ = −q, solved by hand.
+    y = -q[:, 0] / 1e-6
+    z = -q[:, 2] - y
+    exact = np.stack([(-q[:, 1] - z) / 1e-6, y, z], axis=1)
+    np.testing.assert_allclose(batch, exact, rtol=1e-9)  # a condition of 1e6 squared, and some
+    np.testing.assert_allclose(one, exact, rtol=1e-9)

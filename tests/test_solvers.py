@@ -2,12 +2,15 @@
 
 from typing import Any
 
+import diffrax
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import diffmech as dm
+from diffmech.motion import Field, pack, unpack
+from diffmech.simulation._methods import as_solver
 
 from .conftest import machine
 from .tolerances import ORDER
@@ -65,15 +68,18 @@ def test_a_step_is_symplectic_in_q_and_p(method: str) -> None:
     system = dm.systems.double_pendulum()
     step = 0.1  # coarse on purpose: symplectic at any step, unlike an accurate method
 
-    def advance(z: Any) -> Any:
-        q, p = z[:2], z[2:]
-        qd = dm.velocity(system, q, p)
-        run = dm.simulate(
-            system, q, qd, duration=step, dt=step, samples=2, method=method, gradient="forward"
-        )
-        return jnp.concatenate([run.end.q, dm.momentum(system, run.end.q, run.end.qd)])
+    solver, term = as_solver(method), diffrax.ODETerm(Field(system.laws))
 
-    jacobian = np.asarray(jax.jacfwd(advance)(jnp.array([1.2, -0.7, 0.9, 0.4])))
+    def advance(z: Any) -> Any:
+        """One step of the solver itself, which is less to trace than a run of one step."""
+        q, p = z[:2], z[2:]
+        y = pack(q, dm.velocity(system, q, p), jnp.zeros(()))
+        state = solver.init(term, 0.0, step, y, system.params)
+        y, *_ = solver.step(term, 0.0, step, y, system.params, state, made_jump=False)
+        q, qd, _ = unpack(y)
+        return jnp.concatenate([q, dm.momentum(system, q, qd)])
+
+    jacobian = np.asarray(jax.jit(jax.jacfwd(advance))(jnp.array([1.2, -0.7, 0.9, 0.4])))
     form = np.block([[np.zeros((2, 2)), np.eye(2)], [-np.eye(2), np.zeros((2, 2))]])
     np.testing.assert_allclose(jacobian.T @ form @ jacobian, form, atol=1e-11)
 
@@ -136,7 +142,7 @@ def test_non_quadratic_lagrangians_run_symplectically() -> None:
     np.testing.assert_allclose(run.end.q, exact.end.q, atol=1e-8)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", ["ImplicitMidpoint", "GaussLegendre6", "Variational4"])
 def test_coming_to_rest_does_not_stop_newtons_method(method: str) -> None:
     # Near rest all rates are rounding; and a rate may vanish in the middle of a step.
     def lagrangian(q: Any, qd: Any, t: Any, params: Any) -> Any:
