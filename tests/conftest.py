@@ -12,7 +12,7 @@ import diffmech as dm
 from diffmech.systems import CATALOGUE
 
 # Tracing makes millions of small objects that stay; looking through them took a tenth of the time.
-gc.set_threshold(200_000, 20, 100)
+gc.set_threshold(500_000, 50, 1000)
 
 
 def machine(name: str) -> dm.System:

@@ -78,7 +78,9 @@ def test_cutting_a_run_into_stretches_leaves_no_trace(
         np.testing.assert_array_equal(whole(times)[0], pieces(times)[0])
 
 
-def test_traced_and_eager_runs_agree_to_round_off(any_machine: dm.System) -> None:
+@pytest.mark.parametrize("name", ["babyboot", "n_link"])
+def test_traced_and_eager_runs_agree_to_round_off(name: str) -> None:
+    any_machine = machine(name)
     q0, qd0 = any_machine.starts["default"]
     eager = dm.simulate(any_machine, q0, qd0, duration=1.0, samples=11)
     traced = jax.jit(lambda q: dm.simulate(any_machine, q, qd0, duration=1.0, samples=11))(q0)

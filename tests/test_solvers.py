@@ -84,7 +84,9 @@ def test_a_step_is_symplectic_in_q_and_p(method: str) -> None:
     np.testing.assert_allclose(jacobian.T @ form @ jacobian, form, atol=1e-11)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(
+    "method", ["ImplicitMidpoint", "GaussLegendre4", "Variational", "Variational6"]
+)
 def test_energy_has_no_trend_over_three_hundred_periods(method: str) -> None:
     system = dm.systems.pendulum()
     period = 2.36784194757623745  # from the horizontal
@@ -107,7 +109,7 @@ def test_energy_has_no_trend_over_three_hundred_periods(method: str) -> None:
         assert abs(float(drift.energies.total[-1])) / 9.81 > 2 * amplitude
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", ["ImplicitMidpoint", "GaussLegendre4", "Variational4"])
 def test_momentum_of_an_ignorable_coordinate_is_kept_to_round_off(method: str) -> None:
     def lagrangian(q: Any, qd: Any, t: Any, params: Any) -> Any:
         return 0.5 * (qd[0] ** 2 + (q[0] * qd[1]) ** 2) + 1 / q[0]
