@@ -173,6 +173,10 @@ def test_a_users_own_machine_runs(cli: Cli, tmp_path: Path) -> None:  # noqa: F8
     assert cli("report", "run")[0] == 0
     assert cli("plot", "run", "--kind", "rates")[0] == 0
     assert "it was run" in cli("plot", "run", "--system", f"{where}:spring", "--force")[2]
+    (tmp_path / "pendulum:evil.py").write_text("raise SystemExit('it was run')", encoding="utf-8")
+    settings = tmp_path / "run" / "settings.json"
+    settings.write_text('{"system": "pendulum:evil.py"}', encoding="utf-8")
+    assert cli("plot", "run", "--kind", "rates", "--force")[0] == 0
 
 
 def test_a_run_that_fails_keeps_its_part_and_names_the_function(
@@ -324,3 +328,18 @@ def test_a_picture_that_fails_does_not_take_the_numbers_with_it(
     assert code == 0
     assert "trajectory.png was not drawn: `landmarks` of 'L' must be finite" in err
     assert names(tmp_path / "run") == [n for n in FILES if n != "trajectory.png"]
+
+
+def test_an_interruption_while_drawing_keeps_the_numbers(
+    cli: Cli,  # noqa: F811
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def interrupt(*args: Any, **kwargs: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("diffmech.viz._folder.balance", interrupt)
+    code, out, _ = cli("simulate", "pendulum", *SHORT, "--out", "run", "--film")
+    assert code == 0  # no signal came here; one that comes is told by 130 or 143
+    assert "Believable to the end" in out
+    assert names(tmp_path / "run") == [n for n in FILES if n != "energy.png"]
