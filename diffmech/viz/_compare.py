@@ -57,11 +57,11 @@ def overlay(
     if unit == "rad":
         both = np.concatenate([ours, theirs])[:, indices]
         tick_in_pi(ax.yaxis, float(np.min(both)), float(np.max(both)))
-    keys = {
-        labels[0]: ax.plot([], [], color=INK, linewidth=1.2)[0],
-        labels[1]: ax.plot([], [], color=INK, linewidth=2.0, dashes=(2, 2))[0],
-    }
-    legend(ax, texts, lines, **keys)
+    keys = [
+        (labels[0], ax.plot([], [], color=INK, linewidth=1.2)[0]),
+        (labels[1], ax.plot([], [], color=INK, linewidth=2.0, dashes=(2, 2))[0]),
+    ]
+    legend(ax, texts, lines, keys)
     return ax
 
 

@@ -1,6 +1,7 @@
 """The house style: applied to the axes we make, never to Matplotlib's settings."""
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -89,16 +90,17 @@ def line_styles(count: int) -> list[dict[str, Any]]:
     return [{"color": shade, "linestyle": "-", "linewidth": 1.0} for shade in shades]
 
 
-def legend(ax: Any, labels: list[str], lines: list[Any], **keys: Any) -> None:
+def legend(ax: Any, labels: list[str], lines: list[Any], keys: Sequence[Any] = ()) -> None:
     """Name the lines beside the plot's right edge, where they hide nothing.
 
     Of many lines, whose colours follow a map, some in equal steps are named. `keys` are further
-    lines by name, which come first.
+    pairs of a name and a line, which come first.
     """
     if len(labels) > _MOST_NAMED:
         some = np.linspace(0, len(labels) - 1, _NAMED_OF_MANY).round().astype(int)
         labels, lines = [labels[i] for i in some], [lines[i] for i in some]
-    labels, lines = [*keys, *labels], [*keys.values(), *lines]
+    labels = [*(name for name, _ in keys), *labels]
+    lines = [*(line for _, line in keys), *lines]
     # Matplotlib leaves out names that start with an underscore; a leading space keeps them.
     shown = [f" {literal(label)}" if label.startswith("_") else literal(label) for label in labels]
     space = getattr(ax, "name", "") == "3d"
