@@ -16,63 +16,122 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 _HOMES = {
+    "AbstractPart": "model",
     "AbstractSystem": "model",
+    "BodyState": "motion",
+    "Damper": "model",
     "Energy": "motion",
     "Event": "simulation",
     "Explicit": "model",
     "GaussLegendre4": "simulation",
     "GaussLegendre6": "simulation",
+    "Gravity": "model",
     "ImplicitMidpoint": "simulation",
+    "Particle": "model",
+    "Pose": "geometry",
     "RESULTS": "_results",
+    "Reaction": "motion",
     "Report": "simulation",
+    "RigidBody": "model",
     "SimulationError": "simulation",
+    "Spring": "model",
     "System": "model",
     "Trajectory": "simulation",
     "Variational": "simulation",
     "acceleration": "motion",
+    "angular_momentum": "motion",
     "as_array": "_checks",
     "bias": "motion",
+    "body_states": "motion",
+    "chained": "geometry",
     "energy": "motion",
+    "fixed": "geometry",
+    "force": "model",
     "hamilton_equations": "motion",
     "hamiltonian": "motion",
     "inverse_dynamics": "motion",
+    "joint": "model",
     "load": "simulation",
+    "machine": "model",
+    "mass_centre": "motion",
     "mass_condition": "motion",
     "mass_matrix": "motion",
     "methods": "simulation",
     "momentum": "motion",
+    "planar": "geometry",
     "power": "motion",
+    "prismatic": "geometry",
+    "reactions": "motion",
+    "revolute": "geometry",
     "save": "simulation",
     "simulate": "simulation",
+    "spherical": "geometry",
+    "torque": "model",
+    "universal": "geometry",
     "velocity": "motion",
 }
-_ROOMS = ("model", "motion", "simulation", "systems", "viz")
+_ROOMS = ("geometry", "model", "motion", "simulation", "systems", "viz")
 
 __all__ = [*sorted([*_HOMES, *_ROOMS]), "__version__"]  # pyright: ignore[reportUnsupportedDunderAll]
 
 if TYPE_CHECKING:
     from . import (
+        geometry as geometry,
         model as model,
         motion as motion,
         simulation as simulation,
         systems as systems,
         viz as viz,
     )
-    from ._checks import as_array as as_array
-    from ._results import RESULTS as RESULTS
-    from .model import AbstractSystem as AbstractSystem, Explicit as Explicit, System as System
+    from ._checks import (
+        as_array as as_array,
+    )
+    from ._results import (
+        RESULTS as RESULTS,
+    )
+    from .geometry import (
+        Pose as Pose,
+        chained as chained,
+        fixed as fixed,
+        planar as planar,
+        prismatic as prismatic,
+        revolute as revolute,
+        spherical as spherical,
+        universal as universal,
+    )
+    from .model import (
+        AbstractPart as AbstractPart,
+        AbstractSystem as AbstractSystem,
+        Damper as Damper,
+        Explicit as Explicit,
+        Gravity as Gravity,
+        Particle as Particle,
+        RigidBody as RigidBody,
+        Spring as Spring,
+        System as System,
+        force as force,
+        joint as joint,
+        machine as machine,
+        torque as torque,
+    )
     from .motion import (
+        BodyState as BodyState,
         Energy as Energy,
+        Reaction as Reaction,
         acceleration as acceleration,
+        angular_momentum as angular_momentum,
         bias as bias,
+        body_states as body_states,
         energy as energy,
         hamilton_equations as hamilton_equations,
         hamiltonian as hamiltonian,
         inverse_dynamics as inverse_dynamics,
+        mass_centre as mass_centre,
         mass_condition as mass_condition,
         mass_matrix as mass_matrix,
         momentum as momentum,
         power as power,
+        reactions as reactions,
         velocity as velocity,
     )
     from .simulation import (

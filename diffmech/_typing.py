@@ -17,9 +17,13 @@ if TYPE_CHECKING:
     # below the doors sees JAX arrays, and the doors take all of these.
     AnyArray: TypeAlias = Any
     Scalar: TypeAlias = Any
+    Number: TypeAlias = Any
+    Numbers: TypeAlias = Any
 else:
     AnyArray: TypeAlias = jax.Array | np.ndarray | np.generic
     Scalar: TypeAlias = Float[_Shaped, ""] | np.floating | float
+    Number: TypeAlias = float | int | AnyArray
+    Numbers: TypeAlias = float | int | AnyArray | Sequence[Any]
 Vector: TypeAlias = Float[_Shaped, " n"]
 Matrix: TypeAlias = Float[_Shaped, "n n"]
 Columns: TypeAlias = Float[_Shaped, "n m"]
@@ -27,8 +31,6 @@ Times: TypeAlias = Float[_Shaped, " k"]
 Samples: TypeAlias = Float[_Shaped, "k n"]
 Truth: TypeAlias = Bool[_Shaped, ""]
 
-Number: TypeAlias = float | int | AnyArray | np.generic
-Numbers: TypeAlias = Number | Sequence[Any]
 Coordinates: TypeAlias = AnyArray | Sequence[Any] | Mapping[str, Any] | Number
 Params: TypeAlias = Any
 ScalarFunction: TypeAlias = Callable[..., Any]

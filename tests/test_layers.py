@@ -16,6 +16,7 @@ ROOMS: dict[str, tuple[int, set[str]]] = {
     "_records": (0, set()),
     "_folders": (0, set()),
     "_progress": (0, {"tqdm"}),
+    "geometry": (1, set()),
     "model": (2, set()),
     "systems": (3, set()),
     "motion": (3, {"lineax"}),

@@ -1,13 +1,53 @@
 """Declarations: what the world is. Nothing here is solved."""
 
+from ._bodies import (
+    Particle as Particle,
+    PlacedBody as PlacedBody,
+    PlacedParticle as PlacedParticle,
+    RigidBody as RigidBody,
+)
 from ._coordinates import CoordinateUnits as CoordinateUnits
 from ._explicit import Explicit as Explicit
+from ._joints import (
+    joint as joint,
+    joint_names as joint_names,
+    joint_points as joint_points,
+    slipping as slipping,
+)
 from ._laws import ExplicitLaws as ExplicitLaws, Laws as Laws
+from ._loads import (
+    Damper as Damper,
+    Gravity as Gravity,
+    Spring as Spring,
+    force as force,
+    torque as torque,
+)
+from ._machine import (
+    ForcesOfParts as ForcesOfParts,
+    LagrangianOfParts as LagrangianOfParts,
+    machine as machine,
+    placed as placed,
+    weight_of as weight_of,
+)
 from ._parameters import (
     match_params as match_params,
     parameter_names as parameter_names,
     parameter_paths as parameter_paths,
     replace_params as replace_params,
     require_finite_params as require_finite_params,
+)
+from ._parts import AbstractPart as AbstractPart
+from ._rules import (
+    length_field as length_field,
+    mass_field as mass_field,
+    number_field as number_field,
+)
+from ._shapes import (
+    Shape as Shape,
+    box as box,
+    disc as disc,
+    plate as plate,
+    rod as rod,
+    top as top,
 )
 from ._system import AbstractSystem as AbstractSystem, System as System

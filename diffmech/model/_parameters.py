@@ -16,6 +16,7 @@ import numpy as np
 from .._checks import as_array, is_traced, require_finite
 from .._suggest import suggestion
 from .._typing import Params
+from ._rules import require_sound_params
 
 _INDEX = re.compile(r"^(?P<leaf>.+?)\[(?P<index>\s*\d+(?:\s*,\s*\d+)*\s*)\]$")
 
@@ -83,6 +84,7 @@ def match_params(params: Params, default: Params) -> Params:
                 f"parameter `{path}` must have shape {jnp.shape(ours[path])}, but has shape "
                 f"{jnp.shape(leaf)}"
             )
+    require_sound_params(params)
     return params
 
 
@@ -90,6 +92,7 @@ def replace_params(params: Params, changes: Mapping[str, Any]) -> Params:
     """A copy of `params` with the leaves, or entries of leaves, named by `changes` replaced."""
     for path, value in changes.items():
         params = _replace_one(params, path, value)
+    require_sound_params(params)
     return params
 
 

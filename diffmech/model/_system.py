@@ -14,6 +14,7 @@ from ._coordinates import CoordinateUnits
 from ._drawing import checked_drawing
 from ._laws import ExplicitLaws, Laws
 from ._parameters import cast_params, parameter_paths, replace_params
+from ._rules import require_sound_params
 from ._trial import trial_arguments
 
 Start = tuple[AnyArray, AnyArray]
@@ -95,6 +96,8 @@ class System(AbstractSystem):
     - `faces`: rings of indices into the landmarks, drawn as plates.
     - `starts`: `{"default": (q0, qd0)}`, named initial states.
     - `name`: what the machine is called in print.
+    - `parts`: `(q, t, params) -> {name: part}`, set by `machine(...)`; what is asked of single
+      bodies goes by it.
 
     **Raises:** `ValueError` if a function does not trace on these shapes, or returns another
     shape than said here; every function is tried once, abstractly.
@@ -110,6 +113,7 @@ class System(AbstractSystem):
     faces: tuple[tuple[int, ...], ...] = eqx.field(static=True)
     starts: dict[str, Start]
     name: str = eqx.field(static=True)
+    parts: Callable[..., Any] | None = eqx.field(static=True)
 
     def __init__(
         self,
@@ -124,11 +128,13 @@ class System(AbstractSystem):
         faces: Sequence[Sequence[int]] = (),
         starts: Mapping[str, tuple[Any, Any]] | None = None,
         name: str | None = None,
+        parts: Callable[..., Any] | None = None,
     ):
         self.lagrangian = lagrangian
         self.forces = forces
         self.dissipation = dissipation
         self.landmarks = landmarks
+        self.parts = parts
         self.name = name or getattr(lagrangian, "__name__", "system")
         self.coordinates, self.params, self.starts = checked_description(
             coordinates, params, starts
@@ -174,6 +180,7 @@ def checked_description(
 def _checked_params(params: Params, coordinates: CoordinateUnits) -> Params:
     """Parameters as float arrays; a name that is also a coordinate's is refused."""
     params = cast_params(params)
+    require_sound_params(params)
     for path in parameter_paths(params):
         if path in coordinates:
             raise ValueError(

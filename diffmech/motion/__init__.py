@@ -1,6 +1,14 @@
 """How a machine must move at one instant: equations of motion, energy, momentum."""
 
 from ._arguments import prepare as prepare
+from ._bodies import (
+    BodyState as BodyState,
+    angular_momentum as angular_momentum,
+    body_states as body_states,
+    body_states_along as body_states_along,
+    mass_centre as mass_centre,
+    require_parts as require_parts,
+)
 from ._energy import (
     Energy as Energy,
     energy as energy,
@@ -28,5 +36,11 @@ from ._hamilton import (
     velocity_of as velocity_of,
 )
 from ._newton import newton as newton
+from ._reactions import (
+    Reaction as Reaction,
+    reactions as reactions,
+    reactions_along as reactions_along,
+    require_joints as require_joints,
+)
 from ._solve import max_condition as max_condition
 from ._state import Field as Field, pack as pack, unpack as unpack

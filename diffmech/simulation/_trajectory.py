@@ -16,7 +16,18 @@ from .._records import write_csv
 from .._results import RESULTS, Result, same
 from .._typing import AnyArray, Number, Params, Samples, Times
 from ..model import AbstractSystem
-from ..motion import Energy, Field, energy_of, unpack
+from ..motion import (
+    BodyState,
+    Energy,
+    Field,
+    Reaction,
+    body_states_along,
+    energy_of,
+    reactions_along,
+    require_joints,
+    require_parts,
+    unpack,
+)
 from ._path import MotionPath, knot
 from ._report import Report, assess
 from ._run import End, Settings
@@ -150,6 +161,18 @@ class Trajectory(eqx.Module):
             "energies",
             lambda: _energies(self.system.laws, self.ts, self.qs, self.qds, self.params),
         )
+
+    def bodies(self) -> dict[str, BodyState]:
+        """Every body of a machine of parts along the run, by name; arrays of shape (k, ...)."""
+        parts = require_parts(self.system, "the motion of single bodies")
+        run = self.single_run()
+        return body_states_along(parts, run.qs, run.qds, run.ts, run.params)
+
+    def reactions(self) -> dict[str, Reaction]:
+        """Force and moment of every named joint along the run, by name; arrays of shape (k, 3)."""
+        require_joints(self.system)
+        run = self.single_run()
+        return reactions_along(run.system.laws, run.qs, run.qds, run.ts, run.params)
 
     def __call__(self, t: Number) -> tuple[AnyArray, AnyArray]:
         """(q, q̇) at a time, or at an array of times, within the run.

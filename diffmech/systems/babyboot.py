@@ -14,21 +14,20 @@ import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 
-from .._checks import as_array
 from .._typing import AnyArray, Scalar, Vector
-from ..model import System
+from ..model import System, length_field, mass_field, number_field
 
 
 class Params(eqx.Module):
-    g: Scalar = eqx.field(converter=as_array)  # [m/s^2]
-    LA: Scalar = eqx.field(converter=as_array)  # hinge to mass centre of A [m]
-    LB: Scalar = eqx.field(converter=as_array)  # hinge to mass centre of B [m]
-    mA: Scalar = eqx.field(converter=as_array)  # [kg]
-    mB: Scalar = eqx.field(converter=as_array)  # [kg]
-    IA: Scalar = eqx.field(converter=as_array)  # of A about its mass centre, a_x [kg m^2]
-    IBx: Scalar = eqx.field(converter=as_array)  # of B about its mass centre [kg m^2]
-    IBy: Scalar = eqx.field(converter=as_array)
-    IBz: Scalar = eqx.field(converter=as_array)
+    g: Scalar = number_field()  # [m/s^2]
+    LA: Scalar = length_field()  # hinge to mass centre of A [m]
+    LB: Scalar = length_field()  # hinge to mass centre of B [m]
+    mA: Scalar = mass_field()  # [kg]
+    mB: Scalar = mass_field()  # [kg]
+    IA: Scalar = mass_field()  # of A about its mass centre, a_x [kg m^2]
+    IBx: Scalar = mass_field()  # of B about its mass centre [kg m^2]
+    IBy: Scalar = mass_field()
+    IBz: Scalar = mass_field()
 
 
 def lagrangian(q: Vector, qd: Vector, t: Scalar, params: Params) -> Scalar:

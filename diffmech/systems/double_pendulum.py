@@ -9,17 +9,16 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
-from .._checks import as_array
 from .._typing import AnyArray, Scalar, Vector
-from ..model import System
+from ..model import System, length_field, mass_field, number_field
 
 Pair = Float[jax.Array | np.ndarray, " 2"]
 
 
 class Params(eqx.Module):
-    masses: Pair = eqx.field(converter=as_array)  # [kg]
-    lengths: Pair = eqx.field(converter=as_array)  # [m]
-    gravity: Scalar = eqx.field(converter=as_array)  # [m/s^2]
+    masses: Pair = mass_field()  # [kg]
+    lengths: Pair = length_field()  # [m]
+    gravity: Scalar = number_field()  # [m/s^2]
 
 
 def landmarks(q: Vector, t: Scalar, params: Params) -> AnyArray:

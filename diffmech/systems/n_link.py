@@ -12,18 +12,18 @@ import numpy as np
 
 from .._checks import as_array, as_count
 from .._typing import AnyArray, Number, Numbers, Scalar, Vector
-from ..model import System
+from ..model import System, length_field, mass_field, number_field
 
 
 class Params(eqx.Module):
-    masses: Vector = eqx.field(converter=as_array)  # [kg]
-    inertias: Vector = eqx.field(converter=as_array)  # about each mass centre [kg m^2]
-    lengths: Vector = eqx.field(converter=as_array)  # [m]
-    centres: Vector = eqx.field(converter=as_array)  # upper hinge to mass centre [m]
-    gravity: Scalar = eqx.field(converter=as_array)  # [m/s^2]
-    stiffnesses: Vector = eqx.field(converter=as_array)  # torsion springs k_j [N m/rad]
-    frictions: Vector = eqx.field(converter=as_array)  # viscous c_j [N m s/rad]
-    torques: Vector = eqx.field(converter=as_array)  # T_j [N m]
+    masses: Vector = mass_field()  # [kg]
+    inertias: Vector = mass_field()  # about each mass centre [kg m^2]
+    lengths: Vector = length_field()  # [m]
+    centres: Vector = number_field()  # upper hinge to mass centre [m]
+    gravity: Scalar = number_field()  # [m/s^2]
+    stiffnesses: Vector = number_field()  # torsion springs k_j [N m/rad]
+    frictions: Vector = number_field()  # viscous c_j [N m s/rad]
+    torques: Vector = number_field()  # T_j [N m]
 
 
 def _relative(angles: Vector) -> Vector:

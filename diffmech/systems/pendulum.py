@@ -8,15 +8,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from .._checks import as_array
 from .._typing import AnyArray, Number, Scalar, Vector
-from ..model import System
+from ..model import System, length_field, mass_field, number_field
 
 
 class Params(eqx.Module):
-    mass: Scalar = eqx.field(converter=as_array)  # [kg]
-    length: Scalar = eqx.field(converter=as_array)  # [m]
-    gravity: Scalar = eqx.field(converter=as_array)  # [m/s^2]
+    mass: Scalar = mass_field()  # [kg]
+    length: Scalar = length_field()  # [m]
+    gravity: Scalar = number_field()  # [m/s^2]
 
 
 def landmarks(q: Vector, t: Scalar, params: Params) -> AnyArray:

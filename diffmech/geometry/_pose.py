@@ -1,0 +1,180 @@
+"""Poses: where a body is and how it is turned; joints give them; orthogonality is restored here."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import equinox as eqx
+import jax.numpy as jnp
+
+from .._typing import Number, Numbers
+from ._entries import Triple, dot, entries, is_number, minus, plus, stacked, times, triple
+from ._euler import axes_of
+from ._rotations import from_rotation_vector
+from ._typing import Rotation, Vector3, matrix3
+
+_NAMED = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
+_ORIGIN = (0.0, 0.0, 0.0)
+_IDENTITY = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+
+
+class Pose(eqx.Module):
+    """A frame seen from another: origin r [m] and rotation R, x_outer = r + R x_inner.
+
+    `outer @ inner` composes them, `pose.point([x, y, z])` is where a point fixed in the frame is,
+    `pose.direction([x, y, z])` how a direction fixed in it points.
+
+    Its twelve numbers are kept apart, and those that are plain zeros and ones take no part in
+    products: what is composed of a few hinges costs little more than formulas found by hand.
+    """
+
+    origin: Triple
+    rows: tuple[Triple, Triple, Triple]
+
+    def __init__(self, position: Numbers, rotation: Numbers):
+        self.origin = triple(position, "position")
+        self.rows = entries(rotation)
+
+    @property
+    def position(self) -> Vector3:
+        """r, shape (3,) [m]."""
+        return stacked(self.origin)
+
+    @property
+    def rotation(self) -> Rotation:
+        """R, shape (3, 3)."""
+        return jnp.stack([stacked(row) for row in self.rows])
+
+    def __matmul__(self, inner: "Pose") -> "Pose":
+        columns = tuple(zip(*inner.rows, strict=True))
+        return Pose(
+            self._placed(inner.origin),
+            tuple(tuple(dot(row, column) for column in columns) for row in self.rows),
+        )
+
+    def _placed(self, inside: Triple) -> Triple:
+        return tuple(
+            plus(r, dot(row, inside)) for r, row in zip(self.origin, self.rows, strict=True)
+        )
+
+    def point(self, inside: Numbers) -> Vector3:
+        """r + R x: a point fixed in the frame, seen from outside [m]."""
+        return stacked(self._placed(triple(inside, "inside")))
+
+    def direction(self, inside: Numbers) -> Vector3:
+        """R x: a vector fixed in the frame, seen from outside."""
+        vector = triple(inside, "inside")
+        return stacked(tuple(dot(row, vector) for row in self.rows))
+
+    @property
+    def inverse(self) -> "Pose":
+        """The outer frame seen from the inner one."""
+        rows = tuple(zip(*self.rows, strict=True))
+        return Pose(tuple(times(-1.0, dot(row, self.origin)) for row in rows), rows)
+
+
+def fixed(at: Numbers = _ORIGIN, rotation: Numbers = _IDENTITY) -> Pose:
+    """A frame that does not move in the one before: shifted to `at` [m], turned by `rotation`."""
+    return Pose(at, rotation)
+
+
+def revolute(axis: str | Numbers, angle: Number, at: Numbers = _ORIGIN) -> Pose:
+    """A hinge: the frame turned by `angle` [rad] about `axis` through the point `at` [m].
+
+    `axis` is "x", "y" or "z", or any direction; axis and point are in the frame before. The new
+    frame has its origin at `at`, on the hinge.
+    """
+    x, y, z = unit = _direction(axis)
+    c, s = jnp.cos(angle), jnp.sin(angle)
+    # R = c 1 + (1 − c) a aᵀ + s â
+    outer = [[times(times(a, b), 1.0 - c) for b in unit] for a in unit]
+    sx, sy, sz = times(x, s), times(y, s), times(z, s)
+    turned = (
+        (_on_axis(x, c, outer[0][0]), minus(outer[0][1], sz), plus(outer[0][2], sy)),
+        (plus(outer[1][0], sz), _on_axis(y, c, outer[1][1]), minus(outer[1][2], sx)),
+        (minus(outer[2][0], sy), plus(outer[2][1], sx), _on_axis(z, c, outer[2][2])),
+    )
+    return Pose(at, turned)
+
+
+def _on_axis(entry: Any, c: Any, outer: Any) -> Any:
+    """c + (1 − c) a²: exactly 1 on the axis itself."""
+    return 1.0 if is_number(entry) and entry == 1.0 else plus(c, outer)
+
+
+def _direction(axis: str | Numbers) -> Triple:
+    """A unit vector by name or by components; plain zeros and ones stay plain."""
+    if isinstance(axis, str):
+        if axis not in _NAMED:
+            raise ValueError(f"`axis` must be 'x', 'y', 'z' or three numbers, but is {axis!r}")
+        return _NAMED[axis]
+    given = triple(axis, "axis")
+    square = dot(given, given)
+    if is_number(square):
+        if square == 0:
+            raise ValueError("`axis` must have a length, but is zero")
+        return tuple(entry / math.sqrt(square) for entry in given)
+    return tuple(times(entry, 1.0 / jnp.sqrt(square)) for entry in given)
+
+
+def prismatic(axis: str | Numbers, distance: Number, at: Numbers = _ORIGIN) -> Pose:
+    """A slider: the frame shifted by `distance` [m] along `axis` from the point `at` [m]."""
+    start = triple(at, "at")
+    shift = tuple(times(entry, distance) for entry in _direction(axis))
+    return Pose(tuple(plus(a, b) for a, b in zip(start, shift, strict=True)), _IDENTITY)
+
+
+def universal(angles: Numbers, at: Numbers = _ORIGIN, axes: str = "xy") -> Pose:
+    """A universal joint: turned about the first axis, then about the second as it stands [rad]."""
+    if len(axes) != 2 or not set(axes) <= set("xyz") or axes[0] == axes[1]:
+        raise ValueError(f"`axes` must be two of x, y, z, such as 'xy', but is {axes!r}")
+    first, second = angles
+    return revolute(axes[0], first, at) @ revolute(axes[1], second)
+
+
+def spherical(angles: Numbers, at: Numbers = _ORIGIN, sequence: str = "ZXZ") -> Pose:
+    """A ball joint by three Euler angles [rad] in one of the 24 `SEQUENCES`, each with its poles.
+
+    For a joint without poles near the identity pass `sequence="vector"`: the angles are then a
+    rotation vector, whose pole is at a full turn.
+    """
+    if sequence == "vector":
+        return Pose(at, from_rotation_vector(angles))
+    i, j, k, intrinsic = axes_of(sequence)
+    a, b, c = triple(angles, "angles") if intrinsic else triple(angles, "angles")[::-1]
+    outer, middle, inner = ("xyz"[axis] for axis in (i, j, k))
+    return revolute(outer, a, at) @ revolute(middle, b) @ revolute(inner, c)
+
+
+def planar(x: Number, y: Number, angle: Number) -> Pose:
+    """Free in the plane z = 0: shifted to (x, y) [m], turned by `angle` [rad] about z."""
+    return revolute("z", angle, at=(x, y, 0.0))
+
+
+def chained(poses: Sequence[Pose]) -> list[Pose]:
+    """Frames each seen from the one before, as seen from the outermost: p₁, p₁ p₂, p₁ p₂ p₃, ..."""
+    if not poses:
+        raise ValueError("`poses` must have at least one frame, but is empty")
+    seen = [poses[0]]
+    for pose in poses[1:]:
+        seen.append(seen[-1] @ pose)
+    return seen
+
+
+def gram_schmidt(matrix: Numbers) -> Rotation:
+    """The rotation next to a matrix that has drifted: its columns made orthonormal in turn.
+
+    Cheap; the first column keeps its direction, so the result depends on the columns' order.
+    """
+    m = matrix3(matrix, "matrix")
+    x = m[:, 0] / jnp.sqrt(m[:, 0] @ m[:, 0])
+    y = m[:, 1] - (x @ m[:, 1]) * x
+    y = y / jnp.sqrt(y @ y)
+    return jnp.stack([x, y, jnp.cross(x, y)], axis=1)
+
+
+def polar(matrix: Numbers) -> Rotation:
+    """The rotation nearest to a matrix that has drifted (least squares): U Vᵀ of its SVD."""
+    u, _, vt = jnp.linalg.svd(matrix3(matrix, "matrix"))
+    sign = jnp.linalg.det(u @ vt)  # a reflection is not a rotation
+    return (u * jnp.array([1.0, 1.0, 1.0]).at[2].set(sign)) @ vt

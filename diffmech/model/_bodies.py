@@ -1,0 +1,170 @@
+"""Bodies: numbers that say what moves, and the parts they become where a pose puts them."""
+
+from typing import Any
+
+import equinox as eqx
+
+from .._checks import as_scalar, is_traced
+from .._typing import Number, Numbers, Scalar
+from ..geometry import (
+    Pose,
+    ball as ball_inertia,
+    box as box_inertia,
+    cylinder as cylinder_inertia,
+    disc as disc_inertia,
+    dot,
+    minus,
+    plus,
+    require_inertia,
+    rod as rod_inertia,
+    stacked,
+    tensor_of,
+    times,
+    triple,
+)
+from ._parts import AbstractPart
+from ._shapes import Shape, equal_box
+
+
+def as_mass(value: Any, label: str = "mass") -> Any:
+    """A mass: one number that is not negative."""
+    mass = as_scalar(value, label)
+    if not is_traced(mass) and float(mass) < 0:
+        raise ValueError(f"`{label}` must not be negative, but is {float(mass):g} kg")
+    return mass
+
+
+class PlacedBody(AbstractPart):
+    """A rigid body where a pose puts it: the pose of its mass centre and body axes."""
+
+    mass: Any
+    inertia: Any
+    pose: Pose
+    shape: Shape | None
+
+    @property
+    def place(self) -> Pose:
+        return self.pose
+
+    @property
+    def centre(self) -> tuple[Any, ...]:
+        """The mass centre's three entries [m]."""
+        return self.pose.origin
+
+    def kinetic(self, rate: Pose) -> Scalar:
+        """T = 1/2 m |ṙ|² + 1/2 tr(Ṙ J Ṙᵀ), J = 1/2 tr(I) 1 − I = ∫ x xᵀ dm.
+
+        The second term is 1/2 ω·I ω, written without ω.
+        """
+        columns = tuple(zip(*rate.rows, strict=True))
+        tensor = self.inertia
+        flat = tensor.ndim == 1  # principal moments
+        moments = [tensor[i] if flat else tensor[i, i] for i in range(3)]
+        half = 0.5 * sum(moments)
+        total = times(self.mass, dot(rate.origin, rate.origin))
+        for i in range(3):
+            total = plus(total, times(half - moments[i], dot(columns[i], columns[i])))
+            for j in range(i if not flat else 0):
+                total = minus(total, times(2 * tensor[i, j], dot(columns[i], columns[j])))
+        return 0.5 * total
+
+    def sketch(self) -> Shape:
+        shape = equal_box(self.mass, tensor_of(self.inertia)) if self.shape is None else self.shape
+        points = self.pose.position + shape.points @ self.pose.rotation.T
+        return Shape(points, shape.links, shape.faces)
+
+
+class PlacedParticle(AbstractPart):
+    """A point mass at a point of space."""
+
+    mass: Any
+    centre: tuple[Any, ...]  # three entries [m]
+
+    @property
+    def place(self) -> tuple[Any, ...]:
+        return self.centre
+
+    def kinetic(self, rate: tuple[Any, ...]) -> Scalar:
+        """T = 1/2 m |ṙ|²."""
+        return 0.5 * times(self.mass, dot(rate, rate))
+
+    def sketch(self) -> Shape:
+        return Shape(stacked(self.centre)[None])
+
+
+class RigidBody(eqx.Module):
+    """A rigid body: mass [kg] and inertia tensor about its mass centre in body axes [kg m²].
+
+    `inertia` is a symmetric (3, 3) tensor, or three principal moments if the body axes are
+    principal; it is kept as given. `body.at(pose)` puts the body somewhere. As a parameter its
+    numbers have the paths `plate.mass` and `plate.inertia[2,2]` or `plate.inertia[2]`.
+
+    **Raises:** `ValueError` for a negative mass, a tensor that is not symmetric, and moments that
+    no body has (I₁ + I₂ < I₃ beyond round-off; equality belongs to flat bodies).
+    """
+
+    mass: Any
+    inertia: Any
+
+    def __init__(self, mass: Number, inertia: Numbers):
+        self.mass = as_mass(mass)
+        self.inertia = require_inertia(inertia)
+
+    def require(self, path: str) -> None:
+        """Refuse numbers that no body has, named by the path to this body."""
+        as_mass(self.mass, f"{path}.mass")
+        require_inertia(self.inertia, f"{path}.inertia")
+
+    def at(self, pose: Pose, shape: Shape | None = None) -> PlacedBody:
+        """The body with its mass centre and axes in `pose`.
+
+        Without a `shape` it is drawn as the box that has the same moments.
+        """
+        if not isinstance(pose, Pose):
+            raise ValueError(f"`pose` must be a `Pose`, but is a {type(pose).__name__}")
+        return PlacedBody(self.mass, self.inertia, pose, shape)
+
+    @classmethod
+    def box(cls, mass: Number, x: Number, y: Number, z: Number) -> "RigidBody":
+        """A uniform box with sides x, y, z [m]."""
+        return cls(mass, box_inertia(mass, x, y, z))
+
+    @classmethod
+    def rod(cls, mass: Number, length: Number) -> "RigidBody":
+        """A thin uniform rod along z [m]."""
+        return cls(mass, rod_inertia(mass, length))
+
+    @classmethod
+    def disc(cls, mass: Number, radius: Number) -> "RigidBody":
+        """A thin uniform disc about z [m]."""
+        return cls(mass, disc_inertia(mass, radius))
+
+    @classmethod
+    def cylinder(cls, mass: Number, radius: Number, height: Number) -> "RigidBody":
+        """A uniform cylinder about z [m]."""
+        return cls(mass, cylinder_inertia(mass, radius, height))
+
+    @classmethod
+    def ball(cls, mass: Number, radius: Number) -> "RigidBody":
+        """A uniform ball [m]."""
+        return cls(mass, ball_inertia(mass, radius))
+
+
+class Particle(eqx.Module):
+    """A point mass [kg]; `particle.at(point)` puts it somewhere.
+
+    **Raises:** `ValueError` for a negative mass.
+    """
+
+    mass: Any
+
+    def __init__(self, mass: Number):
+        self.mass = as_mass(mass)
+
+    def require(self, path: str) -> None:
+        """Refuse a negative mass, named by the path to this particle."""
+        as_mass(self.mass, f"{path}.mass")
+
+    def at(self, point: Numbers) -> PlacedParticle:
+        """The particle at a point of space, shape (3,) [m]."""
+        return PlacedParticle(self.mass, triple(point, "point"))

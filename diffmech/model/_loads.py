@@ -1,0 +1,227 @@
+"""What acts on bodies: gravity, springs, dampers and friction, forces and torques."""
+
+from typing import Any
+
+import equinox as eqx
+import jax.numpy as jnp
+
+from .._checks import as_scalar
+from .._typing import Number, Numbers, Scalar
+from ..geometry import (
+    Pose,
+    dot,
+    hat,
+    stacked,
+    times,
+    to_rotation_vector,
+    triple,
+    vee,
+)
+from ._parts import AbstractPart, line
+from ._shapes import Shape
+
+
+class Gravity(AbstractPart):
+    """Uniform gravity on every body and particle of the machine: V = −Σ m g·r.
+
+    `strength` [m/s²] along `direction`, which is downwards (−z) unless said otherwise.
+    """
+
+    acceleration: tuple[Any, ...]  # three entries [m/s^2]
+
+    def __init__(self, strength: Number, direction: Numbers = (0.0, 0.0, -1.0)):
+        down = triple(direction, "direction")
+        size = dot(down, down) ** 0.5
+        self.acceleration = tuple(times(entry, strength / size) for entry in down)
+
+    @property
+    def place(self) -> tuple[()]:
+        return ()
+
+
+def _vector(value: Numbers, label: str) -> Any:
+    """Three numbers, traced or not, as an array."""
+    return stacked(triple(value, label))
+
+
+def _distance(a: Any, b: Any) -> Scalar:
+    """|b − a| with derivative zero, not NaN, where both coincide."""
+    square = jnp.sum((b - a) ** 2)
+    apart = square > 0
+    return jnp.where(apart, jnp.sqrt(jnp.where(apart, square, 1.0)), 0.0)
+
+
+class _Stretch(AbstractPart):
+    """A spring on a length or an angle x: V = 1/2 k (x − rest)²."""
+
+    stiffness: Any
+    rest: Any
+    x: Any
+    ends: tuple[Any, ...]
+
+    @property
+    def place(self) -> tuple[()]:
+        return ()  # V is differentiated through `x` itself
+
+    def potential(self) -> Scalar:
+        return 0.5 * self.stiffness * (self.x - self.rest) ** 2
+
+    def sketch(self) -> Shape | None:
+        return line(*self.ends) if self.ends else None
+
+
+class Spring(eqx.Module):
+    """A linear spring: stiffness k [N/m, or N m/rad on an angle] and rest length or angle.
+
+    `spring.between(a, b)` joins two points of space, V = 1/2 k (|b − a| − rest)²;
+    `spring.across(x)` acts on any length or angle x(q, t), V = 1/2 k (x − rest)²;
+    `spring.twisting(a, b)` joins two frames against every rotation between them, V = 1/2 k φ²,
+    φ in [0, π] the angle between them (a rest angle makes no sense there and is ignored).
+    """
+
+    stiffness: Any
+    rest: Any
+
+    def __init__(self, stiffness: Number, rest: Number = 0.0):
+        self.stiffness = as_scalar(stiffness, "stiffness")
+        self.rest = as_scalar(rest, "rest")
+
+    def between(self, a: Numbers, b: Numbers) -> AbstractPart:
+        """Joins two points of space, shape (3,) [m]."""
+        a, b = _vector(a, "a"), _vector(b, "b")
+        return _Stretch(self.stiffness, self.rest, _distance(a, b), (a, b))
+
+    def across(self, x: Number) -> AbstractPart:
+        """Acts on a length [m] or an angle [rad]."""
+        return _Stretch(self.stiffness, self.rest, jnp.asarray(x), ())
+
+    def twisting(self, a: Pose, b: Pose) -> AbstractPart:
+        """Joins two frames against every rotation between them."""
+        turn = to_rotation_vector(a.rotation.T @ b.rotation)
+        return _Stretch(self.stiffness, jnp.zeros(()), _distance(jnp.zeros(3), turn), ())
+
+
+def _law(damper: "Damper", rate: Any) -> Any:
+    """−(c + c₂|v| + F_c/√(v² + v₀²)) v."""
+    square = jnp.sum(rate**2)
+    moving = square > 0
+    speed = jnp.where(moving, jnp.sqrt(jnp.where(moving, square, 1.0)), 0.0)
+    dry = damper.coulomb / jnp.sqrt(square + damper.smoothing**2)
+    return -(damper.viscous + damper.quadratic * speed + dry) * rate
+
+
+class _Rubbing(AbstractPart):
+    """A damper on a length, an angle, or a point's way through space."""
+
+    damper: "Damper"
+    x: Any
+    ends: tuple[Any, ...]
+
+    @property
+    def place(self) -> Any:
+        return self.x
+
+    def effort(self, rate: Any) -> Any:
+        return _law(self.damper, rate)
+
+    def sketch(self) -> Shape | None:
+        return line(*self.ends) if self.ends else None
+
+
+class _Turning(AbstractPart):
+    """A torque between two frames, or on one: of a damper, or given."""
+
+    damper: "Damper | None"
+    torque: Any
+    frames: tuple[Any, ...]  # one rotation or two: the second turns against the first
+
+    @property
+    def place(self) -> tuple[Any, ...]:
+        return self.frames
+
+    def effort(self, rate: tuple[Any, ...]) -> tuple[Any, ...]:
+        omegas = [
+            vee(jnp.broadcast_to(dr, (3, 3)) @ r.T) for r, dr in zip(self.frames, rate, strict=True)
+        ]
+        relative = omegas[-1] - (omegas[0] if len(omegas) == 2 else 0.0)
+        torque = self.torque if self.damper is None else _law(self.damper, relative)
+        # Power τ·ω = ½ tr(τ̂ᵀ Ṙ Rᵀ): the force on the nine entries of R is ½ τ̂ R.
+        signs = (-0.5, 0.5)[-len(self.frames) :]
+        return tuple(s * hat(torque) @ r for s, r in zip(signs, self.frames, strict=True))
+
+
+class Damper(eqx.Module):
+    """Friction against a velocity v: F = −(c + c₂ |v| + F_c/√(v² + v₀²)) v.
+
+    `viscous` c [N s/m], `quadratic` c₂ [N s²/m²] and regularised dry friction of size `coulomb`
+    F_c [N], which fades below the speed `smoothing` v₀ [m/s]; on angles N m and rad instead.
+
+    `damper.between(a, b)` acts along the line between two points; `damper.across(x)` on a length
+    or an angle x(q, t); `damper.on(point)` on a point's way through space, such as drag;
+    `damper.turning(a, b)` on the angular velocity between two frames, `turning(a)` in space.
+    """
+
+    viscous: Any
+    quadratic: Any
+    coulomb: Any
+    smoothing: Any
+
+    def __init__(
+        self,
+        viscous: Number = 0.0,
+        quadratic: Number = 0.0,
+        coulomb: Number = 0.0,
+        smoothing: Number = 1e-3,
+    ):
+        self.viscous = as_scalar(viscous, "viscous")
+        self.quadratic = as_scalar(quadratic, "quadratic")
+        self.coulomb = as_scalar(coulomb, "coulomb")
+        self.smoothing = as_scalar(smoothing, "smoothing", positive=True)
+
+    def between(self, a: Numbers, b: Numbers) -> AbstractPart:
+        """Acts along the line between two points of space [m]."""
+        a, b = _vector(a, "a"), _vector(b, "b")
+        return _Rubbing(self, _distance(a, b), (a, b))
+
+    def across(self, x: Number) -> AbstractPart:
+        """Acts on the rate of a length [m] or an angle [rad]."""
+        return _Rubbing(self, jnp.asarray(x), ())
+
+    def on(self, point: Numbers) -> AbstractPart:
+        """Acts on a point's velocity through space."""
+        return _Rubbing(self, _vector(point, "point"), ())
+
+    def turning(self, a: Pose, b: Pose | None = None) -> AbstractPart:
+        """Acts on the angular velocity of a frame, or of the second against the first."""
+        frames = (a.rotation,) if b is None else (a.rotation, b.rotation)
+        return _Turning(self, None, frames)
+
+
+class _Push(AbstractPart):
+    """A force at a point."""
+
+    force: Any
+    point: Any
+
+    @property
+    def place(self) -> Any:
+        return self.point
+
+    def effort(self, rate: Any) -> Any:
+        del rate
+        return self.force
+
+
+def force(vector: Numbers, at: Numbers) -> AbstractPart:
+    """A force [N] in space components, applied at a point of space that a body carries [m].
+
+    Q_i = F·∂r/∂q_i. It may depend on q and t: `force(pose.direction([0, 0, f]), pose.point(tip))`
+    pushes along a body axis.
+    """
+    return _Push(_vector(vector, "vector"), _vector(at, "at"))
+
+
+def torque(vector: Numbers, on: Pose, against: Pose | None = None) -> AbstractPart:
+    """A torque [N m] in space components on a frame, and its opposite on another if given."""
+    frames = (on.rotation,) if against is None else (against.rotation, on.rotation)
+    return _Turning(None, _vector(vector, "vector"), frames)

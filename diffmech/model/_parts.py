@@ -1,0 +1,52 @@
+"""What a machine is made of, placed somewhere: bodies, springs, dampers, forces.
+
+A part has a *place*, the arrays of it that depend on q and t (a pose, points, an angle), and says
+what follows from the place and its rate:
+
+    kinetic energy T(place, rate) [J], potential energy V(place) [J],
+    effort: the forces on the place, dual to it, so that effort·rate is their power [W].
+
+The generalised forces are then Q = (∂place/∂q)ᵀ effort, for every part alike.
+"""
+
+from abc import abstractmethod
+from typing import Any
+
+import equinox as eqx
+import jax.numpy as jnp
+
+from .._typing import AnyArray, Scalar
+from ._shapes import Shape
+
+
+class AbstractPart(eqx.Module):
+    """Anything that a machine is made of. A part of one's own derives from this."""
+
+    @property
+    @abstractmethod
+    def place(self) -> Any:
+        """The arrays that depend on q and t."""
+
+    def kinetic(self, rate: Any) -> Scalar:
+        """T when the place changes at `rate` [J]."""
+        del rate
+        return 0.0
+
+    def potential(self) -> Scalar:
+        """V of the place [J]."""
+        return 0.0
+
+    def effort(self, rate: Any) -> Any:
+        """Forces on the place, of the place's own structure; None if there are none."""
+        del rate
+        return None
+
+    def sketch(self) -> Shape | None:
+        """What to draw, in space; None for nothing."""
+        return None
+
+
+def line(*points: AnyArray) -> Shape:
+    """A drawn line through points in space."""
+    links = tuple((i, i + 1) for i in range(len(points) - 1))
+    return Shape(jnp.stack(points), links=links)

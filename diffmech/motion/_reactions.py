@@ -1,0 +1,113 @@
+"""The forces and moments that named joints pass on, by virtual work.
+
+A joint is let slip: shifted by s and turned by φ in space, with everything beyond it. The force
+and the moment that keep it from doing so, on the motion that happens, are the reaction:
+
+    (F, M) = d/dt ∂L/∂(ṡ, φ̇) − ∂L/∂(s, φ) − Q   at s = φ = 0.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from .._typing import AnyArray, Coordinates, Number, Params, Scalar, Vector
+from ..model import (
+    AbstractSystem,
+    ForcesOfParts,
+    LagrangianOfParts,
+    Laws,
+    joint_names,
+    joint_points,
+    slipping,
+)
+from ._arguments import prepare
+from ._bodies import require_parts
+from ._euler_lagrange import acceleration_of, by_laws, mass_and_bias_of
+
+_SLIPS = 6  # of a joint: three shifts and three turns
+
+
+class Reaction(NamedTuple):
+    """What a joint does to the parts beyond it, in space components; or along a run, (k, 3).
+
+    `force` [N] acts at `point` [m], the origin of the joint's frame; `moment` [N m] is about it.
+    The parts before the joint feel the opposite.
+    """
+
+    force: AnyArray
+    moment: AnyArray
+    point: AnyArray
+
+
+@dataclass(frozen=True)
+class _Slipping:
+    """The parts of a machine whose coordinates are (q, slips of its joints)."""
+
+    parts: Callable[..., Mapping[str, Any]]
+    names: tuple[str, ...]
+
+    def __call__(self, x: Vector, t: Scalar, params: Params) -> Mapping[str, Any]:
+        n = x.shape[0] - _SLIPS * len(self.names)
+        slips = x[n:].reshape(len(self.names), 2, 3)
+        with slipping({name: (slips[i, 0], slips[i, 1]) for i, name in enumerate(self.names)}):
+            return self.parts(x[:n], t, params)
+
+
+def reactions_of(
+    laws: Laws, q: Vector, qd: Vector, t: Scalar, params: Params
+) -> dict[str, Reaction]:
+    """The reaction of every named joint."""
+    parts = laws.lagrangian.parts  # pyright: ignore[reportFunctionMemberAccess]
+    names = joint_names(parts, q, t, params)
+    loose = _Slipping(parts, names)
+    opened = Laws(LagrangianOfParts(loose), ForcesOfParts(loose, None), None)
+    still = jnp.zeros(_SLIPS * len(names), q.dtype)
+    qdd = acceleration_of(laws, q, qd, t, params)
+    mass, bias = mass_and_bias_of(
+        opened, jnp.concatenate([q, still]), jnp.concatenate([qd, still]), t, params
+    )
+    n = q.size
+    held = (mass[n:, :n] @ qdd + bias[n:]).reshape(len(names), 2, 3)
+    points = joint_points(parts, q, t, params)
+    return {name: Reaction(*held[i], points[name]) for i, name in enumerate(names)}
+
+
+_reactions = by_laws(reactions_of)
+
+
+@by_laws
+def reactions_along(
+    laws: Laws, qs: AnyArray, qds: AnyArray, ts: AnyArray, params: Params
+) -> dict[str, Reaction]:
+    """The same along a run: every array with a leading time axis."""
+    return jax.vmap(lambda q, qd, t: reactions_of(laws, q, qd, t, params))(qs, qds, ts)
+
+
+def reactions(
+    system: AbstractSystem, q: Coordinates, qd: Coordinates, t: Number = 0.0, params: Params = None
+) -> dict[str, Reaction]:
+    """Force and moment of every named joint of a machine of parts, on the motion from this state.
+
+    Joints are named where the machine is declared, `joint("elbow", pose)`. Springs, dampers,
+    forces and torques of the parts are accounted for; generalised `forces=` are taken as acting
+    within the joints, along their freedom.
+
+    Returns:
+        By name, `Reaction(force, moment, point)`.
+    """
+    require_joints(system)
+    return _reactions(system.laws, *prepare(system, t, params, q=q, qd=qd))
+
+
+def require_joints(system: AbstractSystem) -> None:
+    """Refuse a machine without named joints."""
+    parts = require_parts(system, "the reactions of joints")
+    q, t, params = prepare(system, 0.0, None, q=jnp.zeros(system.n))
+    if not joint_names(parts, q, t, params):
+        raise ValueError(
+            f"{system.name!r} has no named joints: declare them in its parts with "
+            '`joint("elbow", pose)`'
+        )
