@@ -87,19 +87,20 @@ def revolute(axis: str | Numbers, angle: Number, at: Numbers = _ORIGIN) -> Pose:
     x, y, z = unit = _direction(axis)
     c, s = jnp.cos(angle), jnp.sin(angle)
     # R = c 1 + (1 − c) a aᵀ + s â
-    outer = [[times(times(a, b), 1.0 - c) for b in unit] for a in unit]
+    vx, vy, vz = (times(a, 1.0 - c) for a in unit)
+    xy, xz, yz = times(vx, y), times(vx, z), times(vy, z)
     sx, sy, sz = times(x, s), times(y, s), times(z, s)
     turned = (
-        (_on_axis(x, c, outer[0][0]), minus(outer[0][1], sz), plus(outer[0][2], sy)),
-        (plus(outer[1][0], sz), _on_axis(y, c, outer[1][1]), minus(outer[1][2], sx)),
-        (minus(outer[2][0], sy), plus(outer[2][1], sx), _on_axis(z, c, outer[2][2])),
+        (_on_axis(x, c, vx), minus(xy, sz), plus(xz, sy)),
+        (plus(xy, sz), _on_axis(y, c, vy), minus(yz, sx)),
+        (minus(xz, sy), plus(yz, sx), _on_axis(z, c, vz)),
     )
     return Pose(at, turned)
 
 
-def _on_axis(entry: Any, c: Any, outer: Any) -> Any:
-    """c + (1 − c) a²: exactly 1 on the axis itself."""
-    return 1.0 if is_number(entry) and entry == 1.0 else plus(c, outer)
+def _on_axis(entry: Any, c: Any, v: Any) -> Any:
+    """c + (1 − c) a², with v = (1 − c) a: exactly 1 on the axis itself."""
+    return 1.0 if is_number(entry) and entry == 1.0 else plus(c, times(v, entry))
 
 
 def _direction(axis: str | Numbers) -> Triple:

@@ -23,10 +23,14 @@ from ._loads import (
     torque as torque,
 )
 from ._machine import (
+    DrawingOfParts as DrawingOfParts,
     ForcesOfParts as ForcesOfParts,
     LagrangianOfParts as LagrangianOfParts,
+    Places as Places,
+    kinetic_of as kinetic_of,
     machine as machine,
     placed as placed,
+    potential_of as potential_of,
     weight_of as weight_of,
 )
 from ._parameters import (
@@ -36,7 +40,7 @@ from ._parameters import (
     replace_params as replace_params,
     require_finite_params as require_finite_params,
 )
-from ._parts import AbstractPart as AbstractPart
+from ._parts import AbstractPart as AbstractPart, Scenery as Scenery
 from ._rules import (
     length_field as length_field,
     mass_field as mass_field,
@@ -48,6 +52,7 @@ from ._shapes import (
     disc as disc,
     plate as plate,
     rod as rod,
+    together as together,
     top as top,
 )
 from ._system import AbstractSystem as AbstractSystem, System as System

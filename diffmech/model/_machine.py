@@ -13,10 +13,11 @@ import jax.numpy as jnp
 
 from .._checks import is_traced, trial_trace
 from .._typing import AnyArray, Params, Scalar, Vector
-from ..geometry import dot, plus
+from ..geometry import dot, plus, times
 from ._bodies import PlacedBody, PlacedParticle
 from ._loads import Gravity
 from ._parts import AbstractPart
+from ._shapes import Shape, together
 from ._system import System, checked_description
 from ._trial import trial_arguments
 
@@ -24,25 +25,43 @@ Parts = Mapping[str, AbstractPart]
 _PLANES = {"xy": (0, 1), "xz": (0, 2), "yz": (1, 2)}
 
 
+class Places:
+    """The entries of all parts' places that move, as a function of q and t.
+
+    Entries that are plain numbers are left out; `whole` puts plain zeros back as their rates, so
+    that they take no part in what follows.
+    """
+
+    def __init__(self, parts: Callable[..., Parts], params: Params):
+        self._parts, self._params = parts, params
+
+    def __call__(self, q: Vector, t: Scalar) -> tuple[list[Any], Parts]:
+        """The moving entries, and the parts themselves."""
+        made = self._parts(q, t, self._params)
+        leaves, self._structure = jax.tree.flatten(
+            {name: part.place for name, part in made.items()}
+        )
+        self._moving = [is_traced(leaf) for leaf in leaves]
+        return self.entries(leaves), made
+
+    def entries(self, leaves: list[Any]) -> list[Any]:
+        """Of all entries, those that move."""
+        return [leaf for leaf, moves in zip(leaves, self._moving, strict=True) if moves]
+
+    def whole(self, rates: list[Any]) -> dict[str, Any]:
+        """Rates of the moving entries as rates of the places, by name."""
+        flowing = iter(rates)
+        full = [next(flowing) if moves else 0.0 for moves in self._moving]
+        return jax.tree.unflatten(self._structure, full)
+
+
 def placed(
     parts: Callable[..., Parts], q: Vector, qd: Vector, t: Scalar, params: Params
 ) -> tuple[Parts, dict[str, Any]]:
     """The parts at an instant, and the rates of their places: one forward derivative."""
-
-    moving: list[list[bool]] = []
-
-    def places(q: Vector, t: Scalar) -> tuple[list[Any], Parts]:
-        made = parts(q, t, params)
-        leaves = jax.tree.leaves({name: part.place for name, part in made.items()})
-        moving.append([is_traced(leaf) for leaf in leaves])
-        return [leaf for leaf in leaves if is_traced(leaf)], made
-
+    places = Places(parts, params)
     _, rates, made = jax.jvp(places, (q, t), (qd, jnp.ones_like(t)), has_aux=True)
-    # Entries that are plain numbers do not move: their rate is a plain zero.
-    flowing = iter(rates)
-    rates = [next(flowing) if moves else 0.0 for moves in moving[-1]]
-    structure = jax.tree.structure({name: part.place for name, part in made.items()})
-    return made, jax.tree.unflatten(structure, rates)
+    return made, places.whole(rates)
 
 
 def weight_of(made: Parts) -> tuple[Any, ...]:
@@ -53,21 +72,30 @@ def weight_of(made: Parts) -> tuple[Any, ...]:
     )
 
 
+def kinetic_of(made: Parts, rates: Mapping[str, Any]) -> Scalar:
+    """Σ T over the parts [J]."""
+    return sum(part.kinetic(rates[name]) for name, part in made.items())
+
+
+def potential_of(made: Parts) -> Scalar:
+    """Σ V over the parts, weights included: −Σ m g·r [J]."""
+    down = weight_of(made)
+    total = sum(part.potential() for part in made.values())
+    for part in made.values():
+        if isinstance(part, PlacedBody | PlacedParticle):
+            total = total - times(part.mass, dot(down, part.centre))
+    return jnp.asarray(total)
+
+
 @dataclass(frozen=True)
 class LagrangianOfParts:
-    """L = Σ T − Σ V − Σ (−m g·r) over the parts [J]."""
+    """L = Σ T − Σ V over the parts [J]."""
 
     parts: Callable[..., Parts]
 
     def __call__(self, q: Vector, qd: Vector, t: Scalar, params: Params) -> Scalar:
         made, rates = placed(self.parts, q, qd, t, params)
-        down = weight_of(made)
-        total = jnp.zeros((), q.dtype)
-        for name, part in made.items():
-            total = total + part.kinetic(rates[name]) - part.potential()
-            if isinstance(part, PlacedBody | PlacedParticle):
-                total = total + part.mass * dot(down, part.centre)
-        return total
+        return kinetic_of(made, rates) - potential_of(made)
 
 
 @dataclass(frozen=True)
@@ -80,18 +108,13 @@ class ForcesOfParts:
     def __call__(self, q: Vector, qd: Vector, t: Scalar, params: Params) -> Vector:
         made, rates = placed(self.parts, q, qd, t, params)
         efforts = {name: part.effort(rates[name]) for name, part in made.items()}
-        acting = {name: effort for name, effort in efforts.items() if effort is not None}
-        pushes = jax.tree.leaves(acting)
-        moving: list[list[bool]] = []
-
-        def places(q: Vector) -> list[Any]:
-            made = self.parts(q, t, params)
-            leaves = jax.tree.leaves({name: made[name].place for name in acting})
-            moving.append([is_traced(leaf) for leaf in leaves])
-            return [leaf for leaf in leaves if is_traced(leaf)]
-
-        _, pull = jax.vjp(places, q)
-        force = pull([push for push, moves in zip(pushes, moving[-1], strict=True) if moves])[0]
+        acting = {
+            name: jax.tree.map(jnp.zeros_like, made[name].place) if effort is None else effort
+            for name, effort in efforts.items()
+        }
+        places = Places(self.parts, params)
+        _, pull = jax.vjp(lambda q: places(q, t)[0], q)
+        force = pull(places.entries(jax.tree.leaves(acting)))[0]
         return force if self.extra is None else force + self.extra(q, qd, t, params)
 
 
@@ -103,8 +126,9 @@ class DrawingOfParts:
     plane: str | None
 
     def __call__(self, q: Vector, t: Scalar, params: Params) -> AnyArray:
-        sketches = [part.sketch() for part in self.parts(q, t, params).values()]
-        points = jnp.concatenate([sketch.points for sketch in sketches if sketch is not None])
+        sketch = _sketched(self.parts(q, t, params))
+        assert sketch is not None
+        points = sketch.points
         return points if self.plane is None else points[:, _PLANES[self.plane]]
 
 
@@ -147,29 +171,31 @@ def machine(
     if plane is not None and plane not in _PLANES:
         raise ValueError(f"`plane` must be one of {', '.join(_PLANES)}, but is {plane!r}")
     units, params, _ = checked_description(coordinates, params, starts)
-    sketches, pushing = _tried(parts, len(units), params)
-    links, faces, count = [], [], 0
-    for sketch in sketches:
-        links += [tuple(count + i for i in link) for link in sketch.links]
-        faces += [tuple(count + i for i in face) for face in sketch.faces]
-        count += sketch.points.shape[0]
+    sketch, pushing = _tried(parts, len(units), params)
     return System(
         LagrangianOfParts(parts),
         units,
         params,
         forces=ForcesOfParts(parts, forces) if pushing else forces,
-        landmarks=DrawingOfParts(parts, plane) if count else None,
-        links=links,
-        faces=faces,
+        landmarks=DrawingOfParts(parts, plane) if sketch else None,
+        links=sketch.links if sketch else (),
+        faces=sketch.faces if sketch else (),
         starts=starts,
         name=name or getattr(parts, "__name__", "machine"),
         parts=parts,
     )
 
 
-def _tried(parts: Callable[..., Parts], n: int, params: Params) -> tuple[list[Any], bool]:
-    """The sketches of the parts, abstractly, and whether any of them pushes."""
-    found: list[Any] = []
+def _sketched(made: Parts) -> Shape | None:
+    """The sketches of all parts as one; None if there is nothing to draw."""
+    sketches = [part.sketch() for part in made.values()]
+    seen = [sketch for sketch in sketches if sketch is not None]
+    return together(*seen) if seen else None
+
+
+def _tried(parts: Callable[..., Parts], n: int, params: Params) -> tuple[Shape | None, bool]:
+    """The sketch of all parts, for its links and faces, and whether any of them pushes."""
+    found: list[Shape | None] = []
     pushing: list[bool] = []
 
     def attempt(q: Vector, qd: Vector, t: Scalar, params: Params) -> Any:
@@ -183,11 +209,11 @@ def _tried(parts: Callable[..., Parts], n: int, params: Params) -> tuple[list[An
         _, rates = placed(parts, q, qd, t, params)
         efforts = [part.effort(rates[name]) for name, part in made.items()]
         pushing.append(any(effort is not None for effort in efforts))
-        found.append([part.sketch() for part in made.values()])
+        found.append(_sketched(made))
         return jnp.zeros(())
 
     attempt.__qualname__ = getattr(parts, "__qualname__", type(parts).__name__)
     if not callable(parts):
         raise ValueError(f"`parts` must be a function of (q, t, params), but is {parts!r}")
     trial_trace(attempt, "parts", (), *trial_arguments(n, params))
-    return [sketch for sketch in found[-1] if sketch is not None], pushing[-1]
+    return found[-1], pushing[-1]

@@ -28,7 +28,7 @@ class AbstractPart(eqx.Module):
         """The arrays that depend on q and t."""
 
     def kinetic(self, rate: Any) -> Scalar:
-        """T when the place changes at `rate` [J]."""
+        """T when the place changes at `rate` [J]: quadratic in it, whatever the place."""
         del rate
         return 0.0
 
@@ -50,3 +50,16 @@ def line(*points: AnyArray) -> Shape:
     """A drawn line through points in space."""
     links = tuple((i, i + 1) for i in range(len(points) - 1))
     return Shape(jnp.stack(points), links=links)
+
+
+class Scenery(AbstractPart):
+    """Something that is only seen: a line through points of space, shape (k, 3) [m]."""
+
+    points: AnyArray
+
+    @property
+    def place(self) -> tuple[()]:
+        return ()
+
+    def sketch(self) -> Shape:
+        return line(*self.points)

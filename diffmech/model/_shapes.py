@@ -58,13 +58,23 @@ def disc(radius: Number) -> Shape:
     )
 
 
+def together(*shapes: Shape) -> Shape:
+    """Several shapes as one."""
+    links: list[tuple[int, int]] = []
+    faces: list[tuple[int, ...]] = []
+    count = 0
+    for shape in shapes:
+        links += [(count + i, count + j) for i, j in shape.links]
+        faces += [tuple(count + i for i in face) for face in shape.faces]
+        count += shape.points.shape[0]
+    points = jnp.concatenate([shape.points for shape in shapes])
+    return Shape(points, tuple(links), tuple(faces))
+
+
 def top(radius: Number, height: Number, tip: Number) -> Shape:
     """A disc of `radius` about z [m] on a stem through it from −tip to +height."""
-    plane = disc(radius)
-    stem = jnp.stack([jnp.asarray(end, float) for end in (-tip, height)])
-    ends = jnp.stack([jnp.zeros(2), jnp.zeros(2), stem], axis=1)
-    links = (*plane.links, (_RIM + 1, _RIM + 2))
-    return Shape(jnp.concatenate([plane.points, ends]), links=links, faces=plane.faces)
+    zero = jnp.zeros(())
+    return together(disc(radius), rod([zero, zero, -tip], [zero, zero, height]))
 
 
 def equal_box(mass: AnyArray, inertia: AnyArray) -> Shape:

@@ -15,9 +15,10 @@ import numpy as np
 
 from .._checks import is_traced
 from .._typing import Coordinates, Matrix, Number, Params, Scalar, Vector
-from ..model import AbstractSystem, ExplicitLaws, Laws, System
+from ..model import AbstractSystem, ExplicitLaws, LagrangianOfParts, Laws, System
 from ._arguments import prepare
 from ._solve import condition_estimate, max_condition, solve_symmetric
+from ._virtual_power import mass_and_bias_of_parts
 
 by_laws = partial(jax.jit, static_argnums=0, inline=True)
 
@@ -38,8 +39,13 @@ def mass_and_bias_of(
     """M and b in M q̈ + b = 0.
 
     One reverse pass for (∂L/∂q, ∂L/∂q̇), linearised once; one forward pass per column of M and
-    one along (q̇, 0, 1) for the velocity and time terms. No n x n x n tensor appears.
+    one along (q̇, 0, 1) for the velocity and time terms. No n x n x n tensor appears. A machine of
+    parts goes by virtual power, which is the same for less.
     """
+    force = force_of(laws, q, qd, t, params)
+    if isinstance(laws.lagrangian, LagrangianOfParts):
+        mass, bias_ = mass_and_bias_of_parts(laws.lagrangian.parts, q, qd, t, params)
+        return mass, bias_ - force
 
     def gradients(q: Vector, qd: Vector, t: Scalar) -> tuple[Vector, Vector]:
         return jax.grad(laws.lagrangian, argnums=(0, 1))(q, qd, t, params)
@@ -50,7 +56,7 @@ def mass_and_bias_of(
         jnp.eye(q.size, dtype=q.dtype)
     )
     drift = push(qd, still, jnp.ones_like(t))[1]
-    return mass, drift - slope - force_of(laws, q, qd, t, params)
+    return mass, drift - slope - force
 
 
 def mass_matrix_of(laws: Laws, q: Vector, qd: Vector, t: Scalar, params: Params) -> Matrix:

@@ -72,7 +72,7 @@ def reactions_of(
     n = q.size
     held = (mass[n:, :n] @ qdd + bias[n:]).reshape(len(names), 2, 3)
     points = joint_points(parts, q, t, params)
-    return {name: Reaction(*held[i], points[name]) for i, name in enumerate(names)}
+    return {name: Reaction(held[i, 0], held[i, 1], points[name]) for i, name in enumerate(names)}
 
 
 _reactions = by_laws(reactions_of)
