@@ -75,7 +75,7 @@ def random_double_pendulum(seed: int) -> dm.System:
     rng = np.random.default_rng(seed)
     tensors = []
     for _ in range(2):
-        turn = SciPy.random(random_state=rng.integers(1000)).as_matrix()
+        turn = SciPy.from_rotvec(rng.normal(size=3)).as_matrix()
         tensors.append(turn @ np.diag(rng.uniform(0.5, 0.9, 3)) @ turn.T)
     return dm.systems.double_pendulum_3d(
         axes=rng.normal(size=(2, 3)),
@@ -150,7 +150,7 @@ def test_the_double_pendulum_in_space_obeys_newton_and_euler_with_its_reactions(
         np.testing.assert_allclose(qdd, by_hand["qdd"], atol=ROUND_OFF * scale)
         for axis, name in zip(by_hand["axes"], ("shoulder", "elbow"), strict=True):
             force, moment, point = by_hand[name]
-            size = np.linalg.norm(force) + np.linalg.norm(moment) + 1.0
+            size = float(np.linalg.norm(force) + np.linalg.norm(moment)) + 1.0
             found = reactions[name]
             np.testing.assert_allclose(found.force, force, atol=ROUND_OFF * size)
             np.testing.assert_allclose(found.moment, moment, atol=ROUND_OFF * size)

@@ -28,6 +28,7 @@ from ._euler_lagrange import (
     mass_condition_of as mass_condition_of,
     mass_matrix as mass_matrix,
     mass_matrix_of as mass_matrix_of,
+    require_lagrangian as require_lagrangian,
 )
 from ._hamilton import (
     hamilton_equations as hamilton_equations,

@@ -1,5 +1,11 @@
 """One run of a machine, and the record that says why it can be believed."""
 
+from ._action import (
+    Path as Path,
+    action as action,
+    action_gradient as action_gradient,
+    motion_between as motion_between,
+)
 from ._events import Event as Event
 from ._files import RUN_FILE as RUN_FILE, load as load, save as save
 from ._gauss_legendre import (
