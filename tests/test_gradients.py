@@ -1,5 +1,6 @@
 """Derivatives of whole runs: forward, reverse, closed forms, finite differences."""
 
+from functools import cache
 from typing import Any
 
 import jax
@@ -37,6 +38,18 @@ def spring_outcome(m: Any, mode: str) -> Any:
     return jnp.concatenate([run.end.q, run.end.qd, accelerations])
 
 
+@cache
+def spring_derivatives() -> tuple[Any, Any]:
+    """First and second derivative by the mass in forward mode, from one program."""
+
+    def slope(m: Any) -> tuple[Any, Any]:
+        first = jax.jacfwd(lambda m: spring_outcome(m, "forward"))(m)
+        return first, first
+
+    second, first = jax.jit(jax.jacfwd(slope, has_aux=True))(1.0)
+    return first, second
+
+
 def closed_form(m: Any) -> Any:
     """x = cos ωt with ω = √(9/m), at 4.25 s."""
     w = jnp.sqrt(9.0 / m)
@@ -45,7 +58,7 @@ def closed_form(m: Any) -> Any:
 
 def test_mass_sensitivity_of_an_oscillator_forward_and_reverse() -> None:
     exact = jax.jacfwd(closed_form)(1.0)
-    forward = jax.jit(jax.jacfwd(lambda m: spring_outcome(m, "forward")))(1.0)
+    forward, _ = spring_derivatives()
     reverse = jax.jit(jax.jacrev(lambda m: spring_outcome(m, "reverse")))(1.0)
     np.testing.assert_allclose(forward, exact, atol=1e-9)
     np.testing.assert_allclose(reverse, exact, atol=1e-9)
@@ -77,16 +90,20 @@ def test_run_derivatives_equal_richardson_differences(name: str) -> None:
 
     # Three directions at once suffice: everything moves in each.
     directions = np.random.default_rng(61).normal(size=(3, x.size)) * np.maximum(np.abs(x), 1e-3)
-    forward = jax.jit(jax.vmap(lambda d: jax.jvp(lambda x: outcome(x, "forward"), (x,), (d,))[1]))(
-        directions
-    )
+
+    @jax.jit
+    def pushed(x: Any, d: Any) -> Any:
+        """The final state and its derivative along `d`: one program for both sides."""
+        return jax.jvp(lambda x: outcome(x, "forward"), (x,), (d,))
+
+    forward = np.stack([pushed(x, d)[1] for d in directions])
     weights = np.random.default_rng(62).normal(size=2 * n)
     gradient = jax.jit(jax.grad(lambda x: weights @ outcome(x, "reverse")))(x)
     scale = np.max(np.abs(forward))
     np.testing.assert_allclose(directions @ gradient, forward @ weights, atol=1e-9 * scale)
 
     def plain(x: np.ndarray) -> np.ndarray:
-        return np.asarray(outcome(x, "forward"))
+        return np.asarray(pushed(x, np.zeros_like(x))[0])
 
     def central(d: np.ndarray, step: float) -> np.ndarray:
         return (plain(x + step * d) - plain(x - step * d)) / (2 * step)
@@ -130,7 +147,7 @@ def test_the_time_of_an_event_has_a_derivative() -> None:
 
 
 def test_second_derivatives_exist_in_forward_mode() -> None:
-    second = jax.jit(jax.jacfwd(jax.jacfwd(lambda m: spring_outcome(m, "forward"))))(1.0)
+    _, second = spring_derivatives()
     np.testing.assert_allclose(second, jax.jacfwd(jax.jacfwd(closed_form))(1.0), rtol=1e-7)
 
 
@@ -161,10 +178,12 @@ def test_symplectic_runs_are_differentiable_both_ways() -> None:
             method="ImplicitMidpoint",
             params=system.with_params(gravity=g).params,
             gradient=mode,
-        ).end.q
+        ).end.q[0]
 
-    forward = jax.jit(jax.jacfwd(lambda g: outcome(g, "forward")))(9.81)
-    reverse = jax.jit(jax.jacrev(lambda g: outcome(g, "reverse")))(9.81)
+    # One number in, one out: `jvp` and `grad` are the Jacobian, without a batch of size one.
+    pushed = jax.jit(lambda g: jax.jvp(lambda g: outcome(g, "forward"), (g,), (1.0,)))
+    forward = pushed(9.81)[1]
+    reverse = jax.jit(jax.grad(lambda g: outcome(g, "reverse")))(9.81)
     np.testing.assert_allclose(forward, reverse, rtol=1e-10)
-    plain = (outcome(9.82, "reverse") - outcome(9.80, "reverse")) / 0.02
+    plain = (pushed(9.82)[0] - pushed(9.80)[0]) / 0.02
     np.testing.assert_allclose(forward, plain, rtol=1e-4)
