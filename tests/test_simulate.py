@@ -175,17 +175,22 @@ def test_events_have_a_direction_and_may_never_come() -> None:
 def test_an_event_under_jit_is_the_same_event() -> None:
     system = machine("pendulum")
 
-    def run(q: Any, condition: Any) -> Any:
-        return dm.simulate(system, q, duration=3.0, samples=31, events={"it": condition})
+    def run(q: Any, condition: Any, mass: Any = 1.0) -> Any:
+        params = system.with_params(mass=mass).params
+        return dm.simulate(
+            system, q, duration=3.0, samples=31, events={"it": condition}, params=params
+        )
+
+    def either(q: Any, qd: Any, t: Any, p: Any) -> Any:
+        """Two conditions in one program: the mass, which does not move a pendulum, chooses."""
+        return jnp.where(p.mass > 1, qd[0], q[0] - 0.3)
 
     q0 = np.array([1.0])
-    for condition in (
-        lambda q, qd, t, p: q[0] - 0.3,
-        lambda q, qd, t, p: qd[0],  # zero at the start
-    ):
-        plain = run(q0, condition)
-        traced = jax.jit(lambda q, c=condition: run(q, c))(q0)
+    compiled = jax.jit(lambda q, mass: run(q, either, mass))
+    for mass, end in ((1.0, 0.3), (2.0, -1.0)):  # the second is zero at the start, too
+        plain, traced = run(q0, either, mass), compiled(q0, mass)
         assert traced.event == plain.event == "it"
+        np.testing.assert_allclose(plain.end.q, [end], atol=1e-9)
         np.testing.assert_allclose(traced.end.t, plain.end.t, atol=1e-9)
         np.testing.assert_allclose(traced.end.q, plain.end.q, atol=1e-9)
         assert traced.ts.shape == (31,)
