@@ -6,8 +6,10 @@ angles are in radians, right-handed.
 
 from ._entries import (
     dot as dot,
+    is_number as is_number,
     minus as minus,
     plus as plus,
+    split as split,
     stacked as stacked,
     times as times,
     triple as triple,

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
 
 from .._checks import float_dtype
 from .._typing import AnyArray, Numbers
@@ -60,23 +61,35 @@ def _entry(value: Any) -> Any:
     return value if isinstance(value, jax.Array) else float(value)
 
 
+def split(array: AnyArray) -> tuple[Any, ...]:
+    """All entries of an array of shape (k,), by one operation.
+
+    Its derivative is one concatenation; indexing k times would leave a sum of k padded vectors,
+    which takes XLA very long to compile.
+    """
+    if not isinstance(array, jax.Array):
+        return tuple(float(entry) for entry in array)
+    return tuple(lax.squeeze(part, (0,)) for part in lax.split(array, [1] * array.shape[0]))
+
+
 def triple(value: Numbers, label: str) -> Triple:
     """Three entries of a list, a tuple or an array."""
     if isinstance(value, tuple | list) and len(value) == 3:
         parts = [np.asarray(part) if not isinstance(part, jax.Array) else part for part in value]
         if all(part.shape == () and part.dtype.kind in "fiub" for part in parts):
             return tuple(_entry(part) for part in parts)
-    array = vector3(value, label)
-    return tuple(_entry(array[i]) for i in range(3))
+    return split(vector3(value, label))
 
 
-def entries(rotation: Numbers) -> tuple[Triple, Triple, Triple]:
-    """Nine entries by rows."""
+def entries(rotation: Numbers) -> tuple[Triple, Triple, Triple] | None:
+    """Nine entries by rows; None for a JAX array, which stays one."""
     if isinstance(rotation, tuple) and all(isinstance(row, tuple) for row in rotation):
         return rotation  # pyright: ignore[reportReturnType]
     matrix = matrix3(rotation, "rotation")
-    first, second, third = (tuple(_entry(matrix[i, j]) for j in range(3)) for i in range(3))
-    return first, second, third
+    if isinstance(matrix, jax.Array):
+        return None
+    nine = split(matrix.reshape(9))
+    return nine[:3], nine[3:6], nine[6:]
 
 
 def stacked(triple_: Triple) -> AnyArray:

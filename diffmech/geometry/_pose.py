@@ -5,13 +5,24 @@ from collections.abc import Sequence
 from typing import Any
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 
 from .._typing import Number, Numbers
-from ._entries import Triple, dot, entries, is_number, minus, plus, stacked, times, triple
+from ._entries import (
+    Triple,
+    dot,
+    entries,
+    is_number,
+    minus,
+    plus,
+    stacked,
+    times,
+    triple,
+)
 from ._euler import axes_of
-from ._rotations import from_rotation_vector
-from ._typing import Rotation, Vector3, matrix3
+from ._rotations import from_rotation_vector, hat
+from ._typing import Rotation, Vector3, matrix3, vector3
 
 _NAMED = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
 _ORIGIN = (0.0, 0.0, 0.0)
@@ -24,52 +35,78 @@ class Pose(eqx.Module):
     `outer @ inner` composes them, `pose.point([x, y, z])` is where a point fixed in the frame is,
     `pose.direction([x, y, z])` how a direction fixed in it points.
 
-    Its twelve numbers are kept apart, and those that are plain zeros and ones take no part in
-    products: what is composed of a few hinges costs little more than formulas found by hand.
+    While some of its numbers are plain (the zeros and ones of a hinge along a coordinate axis), all
+    are kept apart and the plain ones take no part in products: what is composed of a few hinges
+    then costs little more than formulas found by hand. Otherwise they are arrays.
     """
 
-    origin: Triple
-    rows: tuple[Triple, Triple, Triple]
+    origin: Any  # three entries or an array
+    turn: Any  # three rows of three entries, or an array
 
     def __init__(self, position: Numbers, rotation: Numbers):
-        self.origin = triple(position, "position")
-        self.rows = entries(rotation)
+        rows = entries(rotation)
+        if rows is None:
+            self.turn = jnp.asarray(matrix3(rotation, "rotation"))
+        elif any(is_number(entry) for row in rows for entry in row):
+            self.turn = rows
+        else:
+            self.turn = jnp.stack([stacked(row) for row in rows])
+        if isinstance(position, jax.Array) and self.dense:
+            self.origin = vector3(position, "position")
+        else:
+            self.origin = triple(position, "position")
+            if self.dense:
+                self.origin = stacked(self.origin)
+
+    @property
+    def dense(self) -> bool:
+        """Whether it is kept as arrays."""
+        return not isinstance(self.turn, tuple)
 
     @property
     def position(self) -> Vector3:
         """r, shape (3,) [m]."""
-        return stacked(self.origin)
+        return stacked(self.origin) if isinstance(self.origin, tuple) else self.origin
 
     @property
     def rotation(self) -> Rotation:
         """R, shape (3, 3)."""
-        return jnp.stack([stacked(row) for row in self.rows])
+        return self.turn if self.dense else jnp.stack([stacked(row) for row in self.turn])
 
     def __matmul__(self, inner: "Pose") -> "Pose":
-        columns = tuple(zip(*inner.rows, strict=True))
+        if self.dense or inner.dense:
+            return Pose(self.point(inner.position), self.rotation @ inner.rotation)
+        columns = tuple(zip(*inner.turn, strict=True))
         return Pose(
             self._placed(inner.origin),
-            tuple(tuple(dot(row, column) for column in columns) for row in self.rows),
+            tuple(tuple(dot(row, column) for column in columns) for row in self.turn),
         )
 
     def _placed(self, inside: Triple) -> Triple:
         return tuple(
-            plus(r, dot(row, inside)) for r, row in zip(self.origin, self.rows, strict=True)
+            plus(r, dot(row, inside)) for r, row in zip(self.origin, self.turn, strict=True)
         )
 
     def point(self, inside: Numbers) -> Vector3:
         """r + R x: a point fixed in the frame, seen from outside [m]."""
+        if self.dense:
+            return self.position + self.direction(inside)
         return stacked(self._placed(triple(inside, "inside")))
 
     def direction(self, inside: Numbers) -> Vector3:
         """R x: a vector fixed in the frame, seen from outside."""
+        if self.dense:
+            vector = inside if isinstance(inside, jax.Array) else stacked(triple(inside, "inside"))
+            return self.turn @ vector
         vector = triple(inside, "inside")
-        return stacked(tuple(dot(row, vector) for row in self.rows))
+        return stacked(tuple(dot(row, vector) for row in self.turn))
 
     @property
     def inverse(self) -> "Pose":
         """The outer frame seen from the inner one."""
-        rows = tuple(zip(*self.rows, strict=True))
+        if self.dense:
+            return Pose(-(self.turn.T @ self.origin), self.turn.T)
+        rows = tuple(zip(*self.turn, strict=True))
         return Pose(tuple(times(-1.0, dot(row, self.origin)) for row in rows), rows)
 
 
@@ -87,6 +124,9 @@ def revolute(axis: str | Numbers, angle: Number, at: Numbers = _ORIGIN) -> Pose:
     x, y, z = unit = _direction(axis)
     c, s = jnp.cos(angle), jnp.sin(angle)
     # R = c 1 + (1 − c) a aᵀ + s â
+    if not any(is_number(entry) for entry in unit):
+        a = stacked(unit)
+        return Pose(at, c * jnp.eye(3) + (1.0 - c) * jnp.outer(a, a) + s * hat(a))
     vx, vy, vz = (times(a, 1.0 - c) for a in unit)
     xy, xz, yz = times(vx, y), times(vx, z), times(vy, z)
     sx, sy, sz = times(x, s), times(y, s), times(z, s)

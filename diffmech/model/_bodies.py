@@ -3,6 +3,7 @@
 from typing import Any
 
 import equinox as eqx
+import jax.numpy as jnp
 
 from .._checks import as_scalar, is_traced
 from .._typing import Number, Numbers, Scalar
@@ -17,6 +18,7 @@ from ..geometry import (
     plus,
     require_inertia,
     rod as rod_inertia,
+    split,
     stacked,
     tensor_of,
     times,
@@ -49,23 +51,32 @@ class PlacedBody(AbstractPart):
     @property
     def centre(self) -> tuple[Any, ...]:
         """The mass centre's three entries [m]."""
-        return self.pose.origin
+        return split(self.pose.origin) if self.pose.dense else self.pose.origin
 
     def kinetic(self, rate: Pose) -> Scalar:
         """T = 1/2 m |ṙ|² + 1/2 tr(Ṙ J Ṙᵀ), J = 1/2 tr(I) 1 − I = ∫ x xᵀ dm.
 
         The second term is 1/2 ω·I ω, written without ω.
         """
-        columns = tuple(zip(*rate.rows, strict=True))
-        tensor = self.inertia
-        flat = tensor.ndim == 1  # principal moments
-        moments = [tensor[i] if flat else tensor[i, i] for i in range(3)]
+        principal = self.inertia.ndim == 1
+        if rate.dense:
+            inertia = self.inertia
+            if principal:
+                turning = jnp.sum((0.5 * jnp.sum(inertia) - inertia) * rate.turn**2)
+            else:
+                second = 0.5 * jnp.trace(inertia) * jnp.eye(3) - inertia
+                turning = jnp.sum((rate.turn @ second) * rate.turn)
+            return 0.5 * (self.mass * jnp.sum(rate.origin**2) + turning)
+        columns = tuple(zip(*rate.turn, strict=True))
+        entries = split(self.inertia.reshape(-1))
+        moments = entries if principal else entries[::4]
         half = 0.5 * sum(moments)
         total = times(self.mass, dot(rate.origin, rate.origin))
         for i in range(3):
             total = plus(total, times(half - moments[i], dot(columns[i], columns[i])))
-            for j in range(i if not flat else 0):
-                total = minus(total, times(2 * tensor[i, j], dot(columns[i], columns[j])))
+            for j in range(0 if principal else i):
+                both = entries[3 * i + j] + entries[3 * j + i]
+                total = minus(total, times(both, dot(columns[i], columns[j])))
         return 0.5 * total
 
     def sketch(self) -> Shape:

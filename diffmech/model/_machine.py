@@ -10,10 +10,11 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from .._checks import is_traced, trial_trace
 from .._typing import AnyArray, Params, Scalar, Vector
-from ..geometry import dot, plus, times
+from ..geometry import dot, is_number, plus, times
 from ._bodies import PlacedBody, PlacedParticle
 from ._loads import Gravity
 from ._parts import AbstractPart
@@ -41,6 +42,7 @@ class Places:
         leaves, self._structure = jax.tree.flatten(
             {name: part.place for name, part in made.items()}
         )
+        self._leaves = [leaf if is_number(leaf) else np.zeros(leaf.shape) for leaf in leaves]
         self._moving = [is_traced(leaf) for leaf in leaves]
         return self.entries(leaves), made
 
@@ -51,7 +53,10 @@ class Places:
     def whole(self, rates: list[Any]) -> dict[str, Any]:
         """Rates of the moving entries as rates of the places, by name."""
         flowing = iter(rates)
-        full = [next(flowing) if moves else 0.0 for moves in self._moving]
+        full = [
+            next(flowing) if moves else 0.0 if is_number(leaf) else jnp.zeros_like(leaf)
+            for leaf, moves in zip(self._leaves, self._moving, strict=True)
+        ]
         return jax.tree.unflatten(self._structure, full)
 
 

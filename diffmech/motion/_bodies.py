@@ -116,14 +116,13 @@ def body_states_of(
     for name, part in made.items():
         if isinstance(part, PlacedBody):
             rotation = part.pose.rotation
-            turning = jnp.stack([stacked(row) for row in rates[name].rows])
             states[name] = BodyState(
                 mass=jnp.asarray(part.mass),
                 inertia=jnp.asarray(tensor_of(part.inertia)),
                 position=part.pose.position,
                 rotation=rotation,
-                velocity=stacked(rates[name].origin),
-                omega=vee(turning @ rotation.T),
+                velocity=rates[name].position,
+                omega=vee(rates[name].rotation @ rotation.T),
             )
         elif isinstance(part, PlacedParticle):
             states[name] = BodyState(

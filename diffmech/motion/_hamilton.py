@@ -7,11 +7,12 @@ from jax import lax
 
 from .._checks import is_traced
 from .._typing import Coordinates, Number, Params, Scalar, Truth, Vector
-from ..model import AbstractSystem, Laws
+from ..model import AbstractSystem, LagrangianOfParts, Laws
 from ._arguments import prepare
 from ._energy import momentum_of
-from ._euler_lagrange import by_laws, force_of, require_lagrangian
+from ._euler_lagrange import by_laws, force_of, mass_matrix_of, require_lagrangian
 from ._newton import newton
+from ._solve import solve_symmetric
 
 _MOMENTUM_GAP = 1e-6  # relative; Newton's method leaves rounding only, wherever it converges
 _ROUNDING = 1e-10  # of the largest momentum
@@ -20,7 +21,15 @@ _ROUNDING = 1e-10  # of the largest momentum
 def velocity_of(
     laws: Laws, q: Vector, p: Vector, t: Scalar, params: Params, guess: Vector
 ) -> tuple[Vector, Truth]:
-    """q̇ with ∂L/∂q̇ = p, and whether it was found; one Newton step if L is quadratic in q̇."""
+    """q̇ with ∂L/∂q̇ = p, and whether it was found; one Newton step if L is quadratic in q̇.
+
+    Of a machine of parts it is known to be: q̇ = M⁻¹ (p − p₀), p₀ the momenta at q̇ = 0.
+    """
+    if isinstance(laws.lagrangian, LagrangianOfParts):
+        still = jnp.zeros_like(q)
+        at_rest = momentum_of(laws, q, still, t, params)
+        qd = solve_symmetric(mass_matrix_of(laws, q, still, t, params), p - at_rest)
+        return qd, jnp.all(jnp.isfinite(qd))
     scale = jnp.max(jnp.abs(p))
     qd, found = newton(lambda qd: momentum_of(laws, q, qd, t, params) - p, guess, scale=scale)
     # A tiny step is no proof where the momenta are steep, as near the speed of light.
@@ -32,6 +41,8 @@ def velocity_of(
 @by_laws
 def _velocity(laws: Laws, q: Vector, p: Vector, t: Scalar, params: Params) -> tuple[Vector, Truth]:
     qd, found = velocity_of(laws, q, p, t, params, jnp.zeros_like(q))
+    if isinstance(laws.lagrangian, LagrangianOfParts):
+        return qd, found
     # The mass matrix may be singular at rest only, as of L = q̇⁴.
     return lax.cond(found, lambda: (qd, found), lambda: velocity_of(laws, q, p, t, params, p))
 
