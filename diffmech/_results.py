@@ -18,8 +18,9 @@ class RESULTS(diffrax.RESULTS):  # pyright: ignore[reportGeneralTypeIssues]
         "Check divisions, square roots and logarithms in it near this state"
     )
     step_too_small = (
-        "the step size shrank to round-off: the motion blows up in finite time, or a force jumps. "
-        "If the equations are stiff instead, an implicit method such as 'Kvaerno5' may pass"
+        "the step size shrank to round-off: the motion blows up in finite time, its coordinates "
+        "reach a pole, or a force jumps. If the equations are stiff instead, an implicit method "
+        "such as 'Kvaerno5' may pass"
     )
     interrupted = "stopped by the user; what was computed up to there is kept"
 

@@ -76,3 +76,4 @@ from ._rotations import (
     to_rotation_vector as to_rotation_vector,
     vee as vee,
 )
+from ._typing import shaped as shaped

@@ -29,6 +29,7 @@ from ._machine import (
     Places as Places,
     kinetic_of as kinetic_of,
     machine as machine,
+    part_names as part_names,
     placed as placed,
     potential_of as potential_of,
     weight_of as weight_of,

@@ -23,7 +23,8 @@ class Explicit(AbstractSystem):
     **Arguments:**
 
     - `acceleration`: pure JAX function `(q, qd, t, params) -> (n,)` [1/s²].
-    - `coordinates`, `params`, `landmarks`, `links`, `faces`, `starts`, `name`: as for `System`.
+    - `coordinates`, `params`, `landmarks`, `links`, `faces`, `starts`, `name`, `parts`: as for
+      `System`.
     - `energy`: optional `(q, qd, t, params) -> scalar` [J]. Its change is reported; since the
       forces are not known apart, no work is set against it.
 
@@ -39,6 +40,7 @@ class Explicit(AbstractSystem):
     faces: tuple[tuple[int, ...], ...] = eqx.field(static=True)
     starts: dict[str, Start]
     name: str = eqx.field(static=True)
+    parts: Callable[..., Any] | None = eqx.field(static=True)
 
     def __init__(
         self,
@@ -52,10 +54,12 @@ class Explicit(AbstractSystem):
         faces: Sequence[Sequence[int]] = (),
         starts: Mapping[str, tuple[Any, Any]] | None = None,
         name: str | None = None,
+        parts: Callable[..., Any] | None = None,
     ):
         self.equations = acceleration
         self.energy = energy
         self.landmarks = landmarks
+        self.parts = parts
         self.name = name or getattr(acceleration, "__name__", "explicit system")
         self.coordinates, self.params, self.starts = checked_description(
             coordinates, params, starts

@@ -11,6 +11,7 @@ from ..geometry import (
     Pose,
     dot,
     hat,
+    is_number,
     stacked,
     times,
     to_rotation_vector,
@@ -32,6 +33,8 @@ class Gravity(AbstractPart):
     def __init__(self, strength: Number, direction: Numbers = (0.0, 0.0, -1.0)):
         down = triple(direction, "direction")
         size = dot(down, down) ** 0.5
+        if is_number(size) and size == 0:
+            raise ValueError("`direction` must have a length, but is zero")
         self.acceleration = tuple(times(entry, strength / size) for entry in down)
 
     @property

@@ -69,6 +69,21 @@ def placed(
     return made, places.whole(rates)
 
 
+def part_names(parts: Callable[..., Parts], q: Any, t: Any, params: Params) -> list[str]:
+    """The names of all parts in the order of their declaration; nothing is computed.
+
+    What comes out of a compiled function is in alphabetical order.
+    """
+    names: list[str] = []
+
+    def look(q: Any, t: Any, params: Params) -> Any:
+        names.extend(parts(q, t, params))
+        return q
+
+    jax.eval_shape(look, q, t, params)
+    return names
+
+
 def weight_of(made: Parts) -> tuple[Any, ...]:
     """The acceleration of gravity on every body, the sum of all `Gravity` parts; three entries."""
     fields = [part.acceleration for part in made.values() if isinstance(part, Gravity)]

@@ -41,7 +41,6 @@ from ._reactions import (
     Reaction as Reaction,
     reactions as reactions,
     reactions_along as reactions_along,
-    require_joints as require_joints,
 )
 from ._solve import max_condition as max_condition
 from ._state import Field as Field, pack as pack, unpack as unpack

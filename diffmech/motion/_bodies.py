@@ -1,6 +1,7 @@
 """What the single bodies of a machine do: velocity, momentum, angular momentum, energy."""
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -8,7 +9,7 @@ import jax.numpy as jnp
 
 from .._typing import AnyArray, Coordinates, Number, Numbers, Params, Scalar, Vector
 from ..geometry import stacked, tensor_of, vee
-from ..model import AbstractSystem, PlacedBody, PlacedParticle, System, placed
+from ..model import AbstractSystem, PlacedBody, PlacedParticle, part_names, placed
 from ._arguments import prepare
 from ._euler_lagrange import by_laws
 
@@ -97,21 +98,22 @@ def angular_momentum(
     return sum(parts[1:], parts[0])
 
 
-def require_parts(system: AbstractSystem, what: str) -> Callable[..., Mapping[str, object]]:
+def require_parts(system: AbstractSystem, what: str) -> Any:
     """The function that places a machine's parts; a sentence if it has none."""
-    if not isinstance(system, System) or system.parts is None:
+    parts = getattr(system, "parts", None)
+    if parts is None:
         raise ValueError(
             f"{what} needs a machine described by its parts, but {system.name!r} is not: declare "
             "it with `machine(parts, ...)`"
         )
-    return system.parts
+    return parts
 
 
 def body_states_of(
-    parts: Callable[..., Mapping[str, object]], q: Vector, qd: Vector, t: Scalar, params: Params
+    parts: Callable[..., Any], q: Vector, qd: Vector, t: Scalar, params: Params
 ) -> dict[str, BodyState]:
     """Every body and particle among the parts."""
-    made, rates = placed(parts, q, qd, t, params)  # pyright: ignore[reportArgumentType]
+    made, rates = placed(parts, q, qd, t, params)
     states = {}
     for name, part in made.items():
         if isinstance(part, PlacedBody):
@@ -140,15 +142,26 @@ _body_states = by_laws(body_states_of)
 
 
 @by_laws
-def body_states_along(
-    parts: Callable[..., Mapping[str, object]],
+def _along(
+    parts: Callable[..., Any],
     qs: AnyArray,
     qds: AnyArray,
     ts: AnyArray,
     params: Params,
 ) -> dict[str, BodyState]:
-    """The same along a run: every array with a leading time axis."""
     return jax.vmap(lambda q, qd, t: body_states_of(parts, q, qd, t, params))(qs, qds, ts)
+
+
+def body_states_along(
+    parts: Callable[..., Any],
+    qs: AnyArray,
+    qds: AnyArray,
+    ts: AnyArray,
+    params: Params,
+) -> dict[str, BodyState]:
+    """Every body along a run: arrays with a leading time axis."""
+    found = _along(parts, qs, qds, ts, params)
+    return {n: found[n] for n in part_names(parts, qs[0], ts[0], params) if n in found}
 
 
 def body_states(
@@ -156,4 +169,6 @@ def body_states(
 ) -> dict[str, BodyState]:
     """What every body and particle of a machine does at one instant, by name."""
     parts = require_parts(system, "the state of single bodies")
-    return _body_states(parts, *prepare(system, t, params, q=q, qd=qd))
+    q_, qd_, t_, params_ = prepare(system, t, params, q=q, qd=qd)
+    found = _body_states(parts, q_, qd_, t_, params_)
+    return {n: found[n] for n in part_names(parts, q_, t_, params_) if n in found}

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from .._typing import AnyArray, Coordinates, Number, Params, Scalar, Vector
 from ..model import (
@@ -25,7 +26,7 @@ from ..model import (
 )
 from ._arguments import prepare
 from ._bodies import require_parts
-from ._euler_lagrange import acceleration_of, by_laws, mass_and_bias_of
+from ._euler_lagrange import acceleration_of, by_laws, mass_and_bias_of, require_lagrangian
 
 _SLIPS = 6  # of a joint: three shifts and three turns
 
@@ -79,11 +80,19 @@ _reactions = by_laws(reactions_of)
 
 
 @by_laws
-def reactions_along(
+def _along(
     laws: Laws, qs: AnyArray, qds: AnyArray, ts: AnyArray, params: Params
 ) -> dict[str, Reaction]:
-    """The same along a run: every array with a leading time axis."""
     return jax.vmap(lambda q, qd, t: reactions_of(laws, q, qd, t, params))(qs, qds, ts)
+
+
+def reactions_along(
+    system: AbstractSystem, qs: AnyArray, qds: AnyArray, ts: AnyArray, params: Params
+) -> dict[str, Reaction]:
+    """The same along a run: every array with a leading time axis."""
+    names = require_joints(system)
+    found = _along(system.laws, qs, qds, ts, params)
+    return {name: found[name] for name in names}
 
 
 def reactions(
@@ -98,16 +107,20 @@ def reactions(
     Returns:
         By name, `Reaction(force, moment, point)`.
     """
-    require_joints(system)
-    return _reactions(system.laws, *prepare(system, t, params, q=q, qd=qd))
+    names = require_joints(system)
+    found = _reactions(system.laws, *prepare(system, t, params, q=q, qd=qd))
+    return {name: found[name] for name in names}
 
 
-def require_joints(system: AbstractSystem) -> None:
-    """Refuse a machine without named joints."""
+def require_joints(system: AbstractSystem) -> tuple[str, ...]:
+    """The names of a machine's joints; refuses a machine without."""
+    require_lagrangian(system, "the reactions of joints")
     parts = require_parts(system, "the reactions of joints")
-    q, t, params = prepare(system, 0.0, None, q=jnp.zeros(system.n))
-    if not joint_names(parts, q, t, params):
+    q, t, params = prepare(system, 0.0, None, q=np.zeros(system.n))
+    names = joint_names(parts, q, t, params)
+    if not names:
         raise ValueError(
             f"{system.name!r} has no named joints: declare them in its parts with "
             '`joint("elbow", pose)`'
         )
+    return names

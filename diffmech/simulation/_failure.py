@@ -32,6 +32,7 @@ _UNEXPLAINED = (
     RESULTS.nonlinear_divergence,
     RESULTS.nonlinear_max_steps_reached,
     RESULTS.dt_min_reached,
+    RESULTS.max_steps_reached,  # steps become short near a pole, too
 )
 
 

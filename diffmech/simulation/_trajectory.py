@@ -24,7 +24,6 @@ from ..motion import (
     body_states_along,
     energy_of,
     reactions_along,
-    require_joints,
     require_parts,
     unpack,
 )
@@ -170,9 +169,8 @@ class Trajectory(eqx.Module):
 
     def reactions(self) -> dict[str, Reaction]:
         """Force and moment of every named joint along the run, by name; arrays of shape (k, 3)."""
-        require_joints(self.system)
         run = self.single_run()
-        return reactions_along(run.system.laws, run.qs, run.qds, run.ts, run.params)
+        return reactions_along(run.system, run.qs, run.qds, run.ts, run.params)
 
     def __call__(self, t: Number) -> tuple[AnyArray, AnyArray]:
         """(q, q̇) at a time, or at an array of times, within the run.

@@ -8,9 +8,8 @@ pendulum (equal axes) and the babyboot (crossed axes) are special cases.
 import equinox as eqx
 import numpy as np
 
-from .._checks import as_array
 from .._typing import AnyArray, Number, Numbers, Scalar, Vector
-from ..geometry import fixed, revolute
+from ..geometry import fixed, revolute, shaped
 from ..model import (
     AbstractPart,
     Gravity,
@@ -61,19 +60,22 @@ def double_pendulum_3d(
     mass centres in body axes [kg m²]; lengths in metres. Starts at rest: 45°, 30° (default) and
     90°, 120° ("chaotic").
     """
-    first, second = axes
-    if not (np.any(as_array(first)) and np.any(as_array(second))):
+    directions = shaped(axes, (2, 3), "axes")
+    if not np.all(np.any(directions, axis=1)):
         raise ValueError(f"`axes` must be two directions, but one is zero: {axes}")
-    (mass1, mass2), (inertia1, inertia2) = masses, inertias
+    mass1, mass2 = shaped(masses, (2,), "masses")
+    if len(inertias) != 2:
+        raise ValueError(f"`inertias` must be two, one for each body, but are {len(inertias)}")
+    inertia1, inertia2 = inertias
     return machine(
         parts,
         coordinates={"theta1": "rad", "theta2": "rad"},
         params=Params(
             upper=RigidBody(mass1, inertia1),
             lower=RigidBody(mass2, inertia2),
-            axes=axes,
-            elbow=elbow,
-            centres=centres,
+            axes=directions,
+            elbow=shaped(elbow, (3,), "elbow"),
+            centres=shaped(centres, (2, 3), "centres"),
             gravity=gravity,
         ),
         starts={

@@ -170,4 +170,5 @@ def free_body(
         faces=drawn.faces,
         starts=starts,
         name=f"free_body:route={route}",
+        parts=drawn.parts,
     )
