@@ -151,6 +151,19 @@ class DrawingOfParts:
         points = sketch.points
         return points if self.plane is None else points[:, _PLANES[self.plane]]
 
+    def labels(self, q: Any, t: Any, params: Params) -> tuple[str, ...]:
+        """The name of the part that each point belongs to; nothing is computed."""
+        names: list[str] = []
+
+        def look(q: Any, t: Any, params: Params) -> Any:
+            for name, part in self.parts(q, t, params).items():
+                sketch = part.sketch()
+                names.extend([name] * (0 if sketch is None else sketch.points.shape[0]))
+            return q
+
+        jax.eval_shape(look, q, t, params)
+        return tuple(names)
+
 
 def machine(
     parts: Callable[..., Parts],

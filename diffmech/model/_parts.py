@@ -53,13 +53,19 @@ def line(*points: AnyArray) -> Shape:
 
 
 class Scenery(AbstractPart):
-    """Something that is only seen: a line through points of space, shape (k, 3) [m]."""
+    """Something that is only seen: a line through points of space, shape (k, 3) [m].
+
+    With `filled` it is the polygon with these corners.
+    """
 
     points: AnyArray
+    filled: bool = eqx.field(static=True, default=False)
 
     @property
     def place(self) -> tuple[()]:
         return ()
 
     def sketch(self) -> Shape:
+        if self.filled:
+            return Shape(self.points, faces=(tuple(range(self.points.shape[0])),))
         return line(*self.points)

@@ -42,7 +42,7 @@ def parts(q: Vector, t: Scalar, params: Params) -> dict[str, AbstractPart]:
     cart = prismatic("x", q[0])
     hinge = cart @ revolute("z", q[1])
     half = 0.5 * p.length
-    outline = np.array([[-1, -1, 0], [1, -1, 0], [1, 0, 0], [-1, 0, 0], [-1, -1, 0]])
+    outline = np.array([[-1, -1, 0], [1, -1, 0], [1, 0, 0], [-1, 0, 0]])
     return {
         "cart": p.cart.at(cart.position),
         "pole": p.pole.at(hinge @ fixed([0, -half, 0]), rod([0, half, 0], [0, -half, 0])),
@@ -50,7 +50,7 @@ def parts(q: Vector, t: Scalar, params: Params) -> dict[str, AbstractPart]:
         "track": p.track.across(q[0]),
         "hinge": p.hinge.across(q[1]),
         "push": force([p.push, 0, 0], at=cart.position),
-        "wagon": Scenery(cart.position + 0.15 * p.length * outline),
+        "wagon": Scenery(cart.position + 0.15 * p.length * outline, filled=True),
     }
 
 

@@ -17,6 +17,7 @@ from .._records import atomic_file, require_writable
 from .._typing import Number
 from ..model import AbstractSystem
 from ..simulation import Trajectory
+from ._frames import Triads
 from ._machine import Drawing, Scene, frame, move, points_at, require_drawing, scene_of
 from ._places import chosen_points
 from ._series import drawable
@@ -87,11 +88,15 @@ class Animation:
         points: Sequence[int] | None,
         clock: bool,
         hinges: bool,
+        triads: Triads | None,
     ):
         self.times, self.interval, self.ax = times, interval, ax
         self._points = points_at(run, times)
         frame(ax, scene)
         self._drawing = Drawing(ax, scene, hinges=hinges)
+        self._triads = triads
+        if triads is not None:
+            triads.add_to(ax)
         self._followed = chosen_points(scene, points, scene.ends)
         self._sampled = np.asarray(run.ts), scene.points
         self._trail = trail
@@ -126,7 +131,10 @@ class Animation:
         pace = "" if self._speed == 1 else f"  ({self._speed:g} x real time)"
         self._clock.set_text(f"t = {self.times[index]:.2f} s{pace}")
         trails = [piece for pieces in self._trails for piece in pieces]
-        return [*trails, *self._drawing.artists, self._clock]
+        if self._triads is None:
+            return [*trails, *self._drawing.artists, self._clock]
+        self._triads.place(index)
+        return [*trails, *self._drawing.artists, *self._triads.artists, self._clock]
 
     def frames(self, indices: Sequence[int] | None = None) -> Iterator[np.ndarray]:
         """Frames (all if None) as pixels, uint8 of shape (height, width, 3)."""
@@ -237,6 +245,7 @@ def animate(
     points: Sequence[int] | None = None,
     clock: bool = True,
     hinges: bool = True,
+    frames: bool = False,
     ax: Any = None,
 ) -> Animation:
     """The machine in motion, drawn from its landmarks, links and faces.
@@ -249,6 +258,8 @@ def animate(
         points: indices of the landmarks that leave trails; None means the free ends of rods.
         clock: show the run's time.
         hinges: mark the joints.
+        frames: draw the axes of every body, for machines of parts in space: x, y and z as full,
+            dashed and dotted lines.
 
     Returns:
         An `Animation`: `.save("motion.gif")`; a notebook shows it.
@@ -268,19 +279,22 @@ def animate(
             f"2 to {_MOST_FRAMES}" + (f": try speed={span / 10:.1g}" if span > 0 else "")
         )
     times = float(run.ts[0]) + interval * speed * np.arange(count)
+    times = np.minimum(times, float(run.ts[-1]))
     scene = scene_of(run)
+    triads = Triads(run, scene, times) if frames else None
     ax = _own_axes(scene) if ax is None else new_axes(ax, space=scene.space)
     return Animation(
         run,
         scene,
         ax,
-        np.minimum(times, float(run.ts[-1])),
+        times,
         interval,
         speed=speed,
         trail=min(float(trail), span),
         points=points,
         clock=clock,
         hinges=hinges,
+        triads=triads,
     )
 
 

@@ -7,7 +7,7 @@ import equinox as eqx
 import jax
 import numpy as np
 
-from ..model import AbstractSystem
+from ..model import AbstractSystem, DrawingOfParts
 from ..simulation import Trajectory
 from ._style import ACCENT, BACK, FRONT, INK, fade, name_axes
 
@@ -23,8 +23,9 @@ class Scene(NamedTuple):
     """What the drawing of one run must hold.
 
     `points` are the landmarks at the samples, shape (k, m, 2 or 3) [m]; `loose` marks the points
-    that are no corners of plates, `fixed` those that never move, `ends` the loose, moving ones at
-    which one rod ends; `low` and `high` bound it all.
+    that are no corners of plates, nor always where another point is, nor on a line that stands
+    still; `fixed` those that never move, `ends` the loose, moving ones at which one rod ends;
+    `low` and `high` bound it all; `labels` name the points.
     """
 
     points: np.ndarray
@@ -35,6 +36,7 @@ class Scene(NamedTuple):
     ends: np.ndarray
     low: np.ndarray
     high: np.ndarray
+    labels: tuple[str, ...]
 
     @property
     def space(self) -> bool:
@@ -93,13 +95,47 @@ def scene_of(run: Trajectory, times: np.ndarray | None = None) -> Scene:
     rods = np.bincount(np.array(run.system.links, int).reshape(-1), minlength=count)
     corners = {corner for face in run.system.faces for corner in face}
     loose = np.array([i not in corners for i in range(count)])
+    loose &= ~_repeated(points, _AT_REST * size) & ~_standing(run.system.links, fixed)
     ends = ~fixed & loose & (rods <= 1)
     margin = np.full_like(low, _MARGIN * size)
     if points.shape[2] == 3:  # a flat motion gets a box with room for its numbers
         margin = np.maximum(margin, (_FLATTEST * size - (high - low)) / 2)
     return Scene(
-        points, run.system.links, run.system.faces, loose, fixed, ends, low - margin, high + margin
+        points,
+        run.system.links,
+        run.system.faces,
+        loose,
+        fixed,
+        ends,
+        low - margin,
+        high + margin,
+        _labels(run, count),
     )
+
+
+def _repeated(points: np.ndarray, distance: float) -> np.ndarray:
+    """Which points are at all times where an earlier one is, shape (m,)."""
+    count = points.shape[1]
+    again = np.zeros(count, bool)
+    for i in range(count):
+        gaps = np.max(np.abs(points[:, :i] - points[:, i : i + 1]), axis=(0, 2), initial=0.0)
+        again[i] = bool(np.any(gaps <= distance)) if i else False
+    return again
+
+
+def _standing(links: tuple[tuple[int, int], ...], fixed: np.ndarray) -> np.ndarray:
+    """Which points lie on lines that stand still, such as a wire, shape (m,)."""
+    moving_ends = {i for link in links if not all(fixed[list(link)]) for i in link}
+    linked = {i for link in links for i in link}
+    return np.array([i in linked and i not in moving_ends for i in range(len(fixed))]) & fixed
+
+
+def _labels(run: Trajectory, count: int) -> tuple[str, ...]:
+    """Names of the points: of the parts they belong to, or numbers."""
+    landmarks = run.system.landmarks
+    if isinstance(landmarks, DrawingOfParts):
+        return landmarks.labels(run.qs[0], run.ts[0], run.params)
+    return tuple(f"point {i}" for i in range(count))
 
 
 def frame(ax: Any, scene: Scene) -> None:

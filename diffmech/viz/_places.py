@@ -8,6 +8,7 @@ import numpy as np
 from .._checks import as_count
 from .._typing import Number
 from ..simulation import Trajectory
+from ._frames import Triads
 from ._machine import Drawing, Scene, frame, scene_of
 from ._series import drawable
 from ._style import legend, line_styles, new_axes
@@ -24,14 +25,22 @@ def chosen_points(scene: Scene, points: Sequence[int] | None, default: np.ndarra
     return list(points)
 
 
-def paths(run: Trajectory, points: Sequence[int] | None = None, *, ax: Any = None) -> Any:
+def paths(
+    run: Trajectory,
+    points: Sequence[int] | None = None,
+    *,
+    frames: bool = False,
+    ax: Any = None,
+) -> Any:
     """The paths of landmarks: in the plane or in space, with equal scales [m].
 
     Args:
         points: indices of landmarks; None means all that move, without the corners of plates.
+        frames: draw each body's axes at the end, for machines of parts in space.
     """
     run = drawable(run)
     scene = scene_of(run)
+    triads = Triads(run, scene, run.ts[-1:]) if frames else None
     indices = chosen_points(scene, points, scene.loose & ~scene.fixed)
     ax = new_axes(ax, space=scene.space, size=(5.6, 4.6))
     lines = []
@@ -41,9 +50,21 @@ def paths(run: Trajectory, points: Sequence[int] | None = None, *, ax: Any = Non
     drawing = Drawing(ax, scene, layer=4)
     frame(ax, scene)
     drawing.place(scene.points[-1])
+    if triads is not None:
+        triads.add_to(ax)
+        triads.place(0)
     if len(indices) > 1:
-        legend(ax, [f"point {index}" for index in indices], lines)
+        legend(ax, _names(scene, indices), lines)
     return ax
+
+
+def _names(scene: Scene, indices: list[int]) -> list[str]:
+    """What to call points; by number as well where several have the same name."""
+    names = [scene.labels[index] for index in indices]
+    return [
+        name if names.count(name) == 1 else f"{name}, point {index}"
+        for name, index in zip(names, indices, strict=True)
+    ]
 
 
 def stroboscope(
