@@ -22,6 +22,7 @@ NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 BENCHMARKS = {
     "cold_start.py": ["--repeats", "1"],
     "first_trajectory.py": ["--links", "2", "--repeats", "1", "--limit", "100"],
+    "parts_cost.py": ["--repeats", "1"],
     "long_energy.py": ["--periods", "5", "--methods", "GaussLegendre4,Dopri5"],
 }
 
@@ -45,7 +46,7 @@ def script(
 
 def test_the_readmes_programs_run(script: Callable[..., str], tmp_path: Path) -> None:
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.DOTALL)
-    assert len(blocks) == 5
+    assert len(blocks) == 6
     program = tmp_path / "readme.py"
     program.write_text("\n".join(blocks), encoding="utf-8")
     lines = script(program).splitlines()

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+import jax
 import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
@@ -169,3 +170,25 @@ def test_a_folder_holds_the_run_and_gives_it_back(swing: dm.Trajectory, tmp_path
     assert {p.name for p in folder.iterdir()} == {
         "notes.txt", "report.txt", "run.csv", "run.npz", "settings.json",
     }  # fmt: skip
+
+
+def test_frames_show_each_bodys_axes_and_points_bear_the_parts_names() -> None:
+    space = machine("double_pendulum_3d")
+    run = dm.simulate(space, *space.starts["default"], duration=0.5, samples=11)
+    film = viz.animate(run, fps=20, frames=True)
+    lines = {line.get_label(): line for line in film.ax.lines}
+    film.draw(3)
+    bodies = run.bodies()
+    assert list(bodies) == ["upper", "lower"], "in the order of their declaration"
+    pose = jax.tree.map(lambda x: x[3], bodies["upper"])
+    for i, name in enumerate("xyz"):
+        drawn = np.array(lines[name].get_data_3d()).T
+        along = (drawn[1] - drawn[0]) / np.linalg.norm(drawn[1] - drawn[0])
+        np.testing.assert_allclose(along, np.asarray(pose.rotation)[:, i], atol=1e-9)
+        np.testing.assert_allclose(drawn[0], pose.position, atol=1e-9)
+    assert bodies["upper"].position.shape == (11, 3)
+    legend = viz.paths(run).get_legend()
+    assert [text.get_text() for text in legend.get_texts()] == ["upper", "lower"]
+    flat = machine("cart_pole")
+    with pytest.raises(ValueError, match="drawn in a plane"):
+        viz.paths(dm.simulate(flat, *flat.starts["default"], duration=0.2, samples=5), frames=True)

@@ -95,7 +95,13 @@ def require_readable(figure: Figure) -> None:
             assert not a.overlaps(b), f"{one.get_text()!r} lies on {other.get_text()!r}"
 
 
-def test_every_machine_has_readable_sheets(any_machine: dm.System) -> None:
+# In the plane and in space, of rods, plates, boxes and wires, with one coordinate and with many.
+@pytest.mark.parametrize(
+    "name",
+    ["pendulum", "babyboot", "n_link", "heavy_top", "free_body", "cart_pole", "bead_on_wire"],
+)
+def test_machines_have_readable_sheets(name: str) -> None:
+    any_machine = machine(name)
     run = dm.simulate(any_machine, *any_machine.starts["default"], duration=3.0)
     require_readable(viz.overview(run))
     require_readable(viz.balance(run))

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..motion import body_states_along, require_parts
 from ..simulation import Trajectory
-from ._machine import Scene, move
+from ._machine import Scene, move, states_at
 
 _LENGTH = 0.16  # of the drawing's longest side
 # Told apart in grey by their darkness and dashes.
@@ -26,7 +26,7 @@ class Triads:
             raise ValueError(
                 f"`frames` must be False for {run.system.name!r}, which is drawn in a plane"
             )
-        qs, qds = run(np.asarray(times))
+        qs, qds = states_at(run, np.asarray(times))
         bodies = body_states_along(parts, qs, qds, times, run.params)
         self._origins = np.stack([np.asarray(b.position) for b in bodies.values()], axis=1)
         self._axes = np.stack([np.asarray(b.rotation) for b in bodies.values()], axis=1)

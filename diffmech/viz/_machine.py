@@ -66,15 +66,19 @@ def _landmarks(landmarks: Any, ts: Any, qs: Any, params: Any) -> Any:
     return jax.vmap(lambda q, t: landmarks(q, t, params))(qs, ts)
 
 
-def points_at(run: Trajectory, times: np.ndarray) -> np.ndarray:
-    """The landmarks at given times within the run, shape (k, m, 2 or 3) [m]."""
-    require_drawing(run.system)
+def states_at(run: Trajectory, times: np.ndarray) -> tuple[Any, Any]:
+    """Coordinates and rates at given times within the run, each of shape (k, n)."""
     ts, span = np.asarray(run.ts), float(run.ts[-1] - run.ts[0])
     nearest = np.searchsorted(ts, times - 0.5 * _SAME_TIME * span).clip(0, len(ts) - 1)
     if np.allclose(ts[nearest], times, rtol=0, atol=_SAME_TIME * span):
-        qs = run.qs[nearest]  # they are samples: nothing to interpolate
-    else:
-        qs = run(times)[0]
+        return run.qs[nearest], run.qds[nearest]  # they are samples: nothing to interpolate
+    return run(times)
+
+
+def points_at(run: Trajectory, times: np.ndarray) -> np.ndarray:
+    """The landmarks at given times within the run, shape (k, m, 2 or 3) [m]."""
+    require_drawing(run.system)
+    qs, _ = states_at(run, times)
     points = np.asarray(_landmarks(run.system.landmarks, times, qs, run.params), np.float64)
     if not np.all(np.isfinite(points)):
         raise ValueError(f"`landmarks` of {run.system.name!r} must be finite, but are not all so")
@@ -149,7 +153,7 @@ def frame(ax: Any, scene: Scene) -> None:
     ax.set_zlim(scene.low[2], scene.high[2])
     ax.set_zlabel("z [m]", fontsize=10, color=INK)
     sides = scene.high - scene.low
-    ax.set_box_aspect(sides, zoom=0.8)
+    ax.set_box_aspect(sides, zoom=0.72)  # room for names and numbers on either side
     for axis, side in zip((ax.xaxis, ax.yaxis, ax.zaxis), sides, strict=True):
         axis.get_major_locator().set_params(nbins=max(1, int(4 * side / np.max(sides))))
     ax.view_init(elev=_ELEVATION, azim=_broadside(scene) + _OBLIQUE)
