@@ -118,6 +118,13 @@ def test_families_lists_and_entries_of_parameters(cli: Cli) -> None:
     assert list(json.loads(out)["final"]["q"].values()) == ours.end.q.tolist()
 
 
+def test_families_take_words(cli: Cli) -> None:
+    code, out, _ = cli("systems", "free_body:route=euler")
+    assert code == 0
+    assert "free_body:route=euler" in out
+    assert "R33" in out
+
+
 @pytest.mark.parametrize(
     ("text", "value"),
     [
@@ -131,6 +138,7 @@ def test_numbers_are_read_with_their_units(text: str, value: float) -> None:
 
 
 WRONG: dict[str, tuple[tuple[str, ...], str]] = {
+    "wire": (("simulate", "bead_on_wire:wire=square"), "there is no wire 'square'"),
     "command": (("simulte",), "there is no command 'simulte'. Did you mean 'simulate'?"),
     "system": (("simulate", "babybot"), "there is no system 'babybot'. Did you mean 'babyboot'?"),
     "option": (("simulate", "babyboot", "--duratoin", "3"), "--duration"),

@@ -11,6 +11,7 @@ import numpy as np
 from jax.flatten_util import ravel_pytree
 
 import diffmech as dm
+from diffmech.model import potential_of
 
 from .conftest import jittered_params, random_states
 from .tolerances import CHAIN_ROUND_OFF, FINITE_DIFFERENCE
@@ -96,6 +97,14 @@ def _laws(system: dm.System, params: Any) -> Any:
             ),
             "∂H/∂q = −∂L/∂q": _relative(slope_h + slope_l, slope_l, h),
         }
+        if system.parts is not None:  # ω and R I Rᵀ of each body; L has no ω in it
+            made = system.parts(q, t, params)
+            bodies = dm.body_states(system, q, qd, t, params).values()
+            kinetic = sum(body.kinetic for body in bodies)
+            potential = potential_of(made)
+            residuals["kinetic energy is that of the bodies"] = _relative(
+                kinetic - system.lagrangian(q, qd, t, params) - potential, kinetic, potential
+            )
         return residuals, motion
 
     return laws

@@ -234,3 +234,35 @@ def test_angular_momentum_balance_holds_about_the_right_points_only() -> None:
     for name, (_, _, holds) in POINTS.items():
         gap = float(np.max(np.abs(rates[name] - moments[name])))
         assert gap < 1e-10 if holds else gap > 0.1, f"{name}: {gap}"
+
+
+def test_a_conservative_force_has_symmetric_slopes() -> None:
+    x = np.random.default_rng(14).normal(size=3)
+    pull = jax.grad(lambda x: jnp.sin(x[0] * x[1]) + x[2] ** 2 * x[0])
+    np.testing.assert_allclose(dm.force_curl(pull, x), 0.0, atol=1e-14)
+    swirl = dm.force_curl(lambda x: jnp.array([-x[1], x[0], 0.0]), x)
+    np.testing.assert_allclose(swirl, [[0, -2, 0], [2, 0, 0], [0, 0, 0]], atol=1e-14)
+    with pytest.raises(ValueError, match="must return as many numbers as `x` has"):
+        dm.force_curl(lambda x: x[:2], x)
+
+
+def test_velocities_depend_on_rates_as_places_on_coordinates() -> None:
+    """∂ṙ/∂q̇ = ∂r/∂q and d/dt ∂r/∂q = ∂ṙ/∂q, and hinges do no virtual work."""
+    system = dm.systems.double_pendulum_3d()
+    q, qd, _ = (x[0] for x in random_states(2, 1, seed=15))
+
+    def place(q: Any) -> Any:
+        return dm.body_states(system, q, qd)["lower"].position
+
+    def velocity(q: Any, qd: Any) -> Any:
+        return dm.body_states(system, q, qd)["lower"].velocity
+
+    slopes, rates = jax.jvp(jax.jacfwd(place), (q,), (qd,))
+    np.testing.assert_allclose(jax.jacfwd(velocity, argnums=1)(q, qd), slopes, atol=1e-14)
+    np.testing.assert_allclose(jax.jacfwd(velocity)(q, qd), rates, atol=1e-13)
+    # The elbow passes force and moment on to the lower body and back: over any motion that the
+    # hinges allow the two cancel, because the moment has no part along the axis.
+    hinge = dm.reactions(system, q, qd)["elbow"]
+    turning = jax.jacfwd(lambda qd: dm.body_states(system, q, qd)["lower"].omega)(qd)
+    before = jax.jacfwd(lambda qd: dm.body_states(system, q, qd)["upper"].omega)(qd)
+    np.testing.assert_allclose((turning - before).T @ np.asarray(hinge.moment), 0.0, atol=1e-12)

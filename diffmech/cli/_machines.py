@@ -42,7 +42,8 @@ def _from_catalogue(name: str, arguments: str) -> "AbstractSystem":
     from .. import systems
 
     factory = getattr(systems, name)
-    known = list(inspect.signature(factory).parameters)
+    parameters = inspect.signature(factory).parameters
+    known = list(parameters)
     given: dict[str, Any] = {}
     for part in _split(arguments):
         key, value = assignment(part, "an argument of SYSTEM", "n_link:n=5")
@@ -53,8 +54,11 @@ def _from_catalogue(name: str, arguments: str) -> "AbstractSystem":
         require_known(key, f"argument of {name}", known)
         if key in given:
             raise click.UsageError(f"the argument {key!r} of {name} is given twice.")
-        whole = re.fullmatch(r"[+-]?\d+", value)
-        given[key] = int(value) if whole else numbers(value, key)
+        if isinstance(parameters[key].default, str):  # a choice by name, such as route=quaternion
+            given[key] = value.strip()
+        else:
+            whole = re.fullmatch(r"[+-]?\d+", value)
+            given[key] = int(value) if whole else numbers(value, key)
     return factory(**given)
 
 

@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from . import tops as tops
     from .babyboot import babyboot as babyboot
     from .babyboot_of_bodies import babyboot_of_bodies as babyboot_of_bodies
     from .bead_on_wire import bead_on_wire as bead_on_wire
@@ -69,6 +70,8 @@ sys.modules[__name__].__class__ = _Catalogue
 
 
 def __getattr__(name: str) -> Any:
+    if name == "tops":  # closed forms, not a machine
+        return importlib.import_module(f"{__name__}.tops")
     if name in CATALOGUE:
         importlib.import_module(f"{__name__}.{CATALOGUE[name][0]}")
         return globals()[name]
@@ -76,4 +79,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return ["CATALOGUE", *CATALOGUE]
+    return ["CATALOGUE", "tops", *CATALOGUE]

@@ -105,5 +105,9 @@ def bead_on_wire(
             Particle(mass), Damper(friction), gravity, numbers if shape is None else shape
         ),
         starts={"default": ([0.5], [0.0])},
-        name="bead_on_wire",
+        name="bead_on_wire" if wire == "helix" else f"bead_on_wire:wire={_name(wire)}",
     )
+
+
+def _name(wire: Any) -> str:
+    return wire if isinstance(wire, str) else getattr(wire, "__name__", "own")
