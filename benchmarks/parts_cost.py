@@ -6,7 +6,7 @@ the machine falls on both alike; compilation is apart. "one call" is a compiled 
 "in a loop" an evaluation inside a compiled loop, as an integrator makes it, "batch" one of 10 000
 states at once.
 
-    python benchmarks/parts_cost.py [--repeats 15]
+    python benchmarks/parts_cost.py [--repeats 15] [--only babyboot]
 """
 
 import argparse
@@ -75,7 +75,8 @@ def _loop(system: dm.System) -> Callable[..., Any]:
 def main() -> None:
     parser = argparse.ArgumentParser(description="Cost of machines of parts")
     parser.add_argument("--repeats", type=int, default=15)
-    repeats = parser.parse_args().repeats
+    parser.add_argument("--only", default="", help="the machine whose name starts so")
+    options = parser.parse_args()
     space = dm.systems.double_pendulum_3d()
     pairs = {
         "babyboot": (dm.systems.babyboot_of_bodies(), dm.systems.babyboot()),
@@ -83,6 +84,8 @@ def main() -> None:
     }
     print(f"{'':20} {'':10} {'parts':>10} {'by hand':>10} {'ratio':>6}")
     for name, pair in pairs.items():
+        if not name.startswith(options.only):
+            continue
         q, qd = map(jnp.asarray, np.random.default_rng(0).normal(size=(2, LANES, 2)))
         calls = [jax.jit(lambda q, qd, s=s: dm.acceleration(s, q, qd)) for s in pair]
         loops = [_loop(s) for s in pair]
@@ -96,7 +99,7 @@ def main() -> None:
         }
         for kind, (functions, arguments, count, share) in rows.items():
             made = [lambda f=f, a=arguments: f(*a) for f in functions]
-            ours, theirs = (1e6 * t / share for t in _best(made, count, repeats))
+            ours, theirs = (1e6 * t / share for t in _best(made, count, options.repeats))
             print(f"{name:20} {kind:10} {ours:7.2f} us {theirs:7.2f} us {ours / theirs:6.2f}")
 
 

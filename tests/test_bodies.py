@@ -275,14 +275,3 @@ def test_springs_dampers_forces_and_torques_act_as_they_say() -> None:
         difference = dm.bias(system, q, qd, 0.4) - dm.bias(plain, q, qd, 0.4)
         # Finite differences of the potential lose half of the digits.
         np.testing.assert_allclose(difference, slope - force, atol=1e-7)
-
-
-def test_equations_by_virtual_power_are_those_of_the_lagrangian() -> None:
-    system = dm.machine(loaded, ("a", "b", "c"), LOADED)
-    by_energy = dm.System(
-        lambda q, qd, t, p: system.lagrangian(q, qd, t, p), ("a", "b", "c"), LOADED,
-        forces=system.forces,
-    )  # fmt: skip
-    q, qd, _ = random_states(3, 5, seed=9)
-    ours, theirs = accelerations(system, q, qd), accelerations(by_energy, q, qd)
-    assert np.max(np.abs(ours - theirs)) < 1e-11 * np.max(np.abs(theirs))

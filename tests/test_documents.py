@@ -22,7 +22,7 @@ NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 BENCHMARKS = {
     "cold_start.py": ["--repeats", "1"],
     "first_trajectory.py": ["--links", "2", "--repeats", "1", "--limit", "100"],
-    "parts_cost.py": ["--repeats", "1"],
+    "parts_cost.py": ["--repeats", "1", "--only", "babyboot"],
     "long_energy.py": ["--periods", "5", "--methods", "GaussLegendre4,Dopri5"],
 }
 

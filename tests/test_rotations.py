@@ -27,6 +27,7 @@ def rotations() -> list[np.ndarray]:
 
 
 ALL = np.stack(rotations())
+TURN = np.array([[0.0, -0.3, 0.2], [0.3, 0.0, -0.5], [-0.2, 0.5, 0.0]])  # a rate of rotation
 
 DESCRIPTIONS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
     "quaternion": (geo.from_quaternion, geo.to_quaternion),
@@ -139,6 +140,29 @@ def test_derivatives_are_finite_and_right_wherever_they_exist() -> None:
         np.testing.assert_allclose(
             np.asarray(body)[regular], directions[regular], atol=1e-11, err_msg=name
         )
+
+
+def test_angles_round_trip_at_and_next_to_their_poles() -> None:
+    rng = np.random.default_rng(10)
+    near = [0.0, 1e-300, 1e-16, 1e-12, -1e-9, 1e-7, -1e-5, 1e-3]
+    outer = rng.uniform(-3, 3, size=(len(near), 2))
+
+    def all_of_them(a: Any, off: Any, c: Any) -> dict[str, Any]:
+        found = {}
+        for sequence in geo.SEQUENCES:
+            proper = sequence[0] == sequence[2]
+            for pole in (0.0, jnp.pi) if proper else (-jnp.pi / 2, jnp.pi / 2):
+                r = geo.from_euler(sequence, jnp.stack([a, pole + off, c]))
+                x = geo.to_euler(sequence, r)
+                slope = jax.jvp(functools.partial(geo.to_euler, sequence), (r,), (r @ TURN,))[1]
+                found[f"{sequence} at {pole:.2f}"] = (r, geo.from_euler(sequence, x), slope)
+        return found
+
+    for name, (r, again, slope) in jax.jit(jax.vmap(all_of_them))(
+        outer[:, 0], np.array(near), outer[:, 1]
+    ).items():
+        np.testing.assert_allclose(again, r, rtol=0, atol=3 * EXACT, err_msg=name)
+        assert np.all(np.isfinite(slope)), name
 
 
 def test_second_derivatives_at_the_identity_exist() -> None:
