@@ -1,9 +1,7 @@
 """Shared by all tests: the catalogue's machines, and random states with fixed seeds."""
 
 import gc
-import os
 import warnings
-from pathlib import Path
 from typing import Any
 
 import jax
@@ -16,15 +14,6 @@ from diffmech.systems import CATALOGUE
 
 # Tracing makes millions of small objects that stay; looking through them took a tenth of the time.
 gc.set_threshold(500_000, 50, 1000)
-
-# XLA's part is kept on disk, by the program's text and XLA's version: the workers, the programs
-# that tests start and the next run of the suite need not compile it again (`make clean` forgets).
-_CACHE = os.environ.setdefault(
-    "JAX_COMPILATION_CACHE_DIR", str(Path(__file__).parent.parent / ".pytest_cache" / "jax")
-)
-os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.1")
-jax.config.update("jax_compilation_cache_dir", _CACHE)
-jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.1)
 
 
 def machine(name: str) -> dm.System:
