@@ -12,6 +12,7 @@ from jax.flatten_util import ravel_pytree
 
 import diffmech as dm
 from diffmech.model import potential_of
+from diffmech.motion import corrector, mass_matrix_of, rate_residual_of, scaled_rows
 
 from .conftest import jittered_params, random_states
 from .tolerances import CHAIN_ROUND_OFF, FINITE_DIFFERENCE
@@ -37,6 +38,7 @@ def _gauged(system: dm.System) -> dm.System:
         system.params,
         forces=system.forces,
         dissipation=system.dissipation,
+        constraints=system.constraints,
     )
 
 
@@ -45,11 +47,31 @@ def _relative(difference: Any, *sizes: Any) -> Any:
     return jnp.max(jnp.abs(difference)) / scale
 
 
+def _admitted(system: dm.System, q: Any, qd: Any, t: Any, params: Any) -> Any:
+    """The rates nearest to qd that the constraints admit: the laws of energy are about those."""
+    laws = system.laws
+    mass = mass_matrix_of(laws, q, qd, t, params)
+    step = corrector(scaled_rows(laws, mass, q, t, params), None)
+    for _ in range(3):
+        qd = qd - step @ rate_residual_of(laws, q, qd, t, params)
+    return qd
+
+
+def _has_momenta(system: dm.System) -> bool:
+    """Whether rates follow from momenta: not if a coordinate has no inertia of its own."""
+    q, qd = system.starts["default"]
+    return bool(np.linalg.cond(dm.mass_matrix(system, q, qd=qd)) < 1e10)
+
+
 def _laws(system: dm.System, params: Any) -> Any:
     """A function of one state: how far it is from each law, and the acceleration there."""
     gauged = _gauged(system)
+    invertible = _has_momenta(system)
 
     def laws(q: Any, qd: Any, qdd: Any, t: Any) -> tuple[dict[str, Any], Any]:
+        asked_at = qd
+        if system.constraints:
+            qd = _admitted(system, q, qd, t, params)
         mass = dm.mass_matrix(system, q, t, qd, params)
         bias = dm.bias(system, q, qd, t, params)
         motion = dm.acceleration(system, q, qd, t, params)
@@ -65,38 +87,47 @@ def _laws(system: dm.System, params: Any) -> Any:
         flow = (qd, motion, jnp.ones_like(t))
         h, dh_dt = jax.jvp(energy, (q, qd, t), flow)
         power = dm.power(system, q, qd, t, params)
-        _, momentum_rate = jax.jvp(
-            lambda q, qd, t: dm.momentum(system, q, qd, t, params), (q, qd, t), flow
-        )
-        velocity, force = dm.hamilton_equations(system, q, momentum, t, params)
-        slope_h = jax.grad(lambda q: dm.hamiltonian(system, q, momentum, t, params))(q)
-        slope_l = jax.grad(system.lagrangian)(q, qd, t, params)
         energies = dm.energy(system, q, qd, t, params)
-        scaled = mass / jnp.sqrt(jnp.outer(jnp.diagonal(mass), jnp.diagonal(mass)))
         other = dm.acceleration(gauged, q, qd, t, params)
+        definite = mass
+        held, jacobian = jnp.zeros_like(bias), jnp.zeros((0, q.size))
+        if system.constraints:
+            scaled = scaled_rows(system.laws, mass, q, t, params)
+            definite = scaled.mass
+            jacobian = scaled.rows / scaled.roots[:, None]
+            held = dm.multipliers(system, q, qd, t, params) @ jacobian
+        units_out = jnp.sqrt(jnp.outer(jnp.diagonal(definite), jnp.diagonal(definite)))
         residuals = {
             "mass matrix is symmetric": _relative(mass - mass.T, mass),
-            "mass matrix is positive definite": jnp.where(
-                jnp.min(jnp.linalg.eigvalsh(scaled)) > 0, 0.0, 1.0
+            "mass matrix is positive definite on admissible rates": jnp.where(
+                jnp.min(jnp.linalg.eigvalsh(definite / units_out)) > 0, 0.0, 1.0
             ),
             "energy changes at the rate of the power": _relative(
-                dh_dt - power, h, dh_dt, bias @ qd
+                dh_dt - power, h, dh_dt, bias @ qd, held @ qd
             ),
             "kinetic energy is half q̇·M·q̇": _relative(
                 energies.kinetic - 0.5 * qd @ mass @ qd, energies.total, energies.kinetic
             ),
-            "inverse after forward is zero": _relative(free, bias),
-            "forward after inverse is the identity": _relative(
-                jnp.linalg.solve(mass, needed - bias) - qdd, qdd, motion
-            ),
+            "inverse after forward is what the constraints do": _relative(free - held, bias, held),
             "mass matrix from unit accelerations": _relative(units - rest - mass, rest, mass),
             "a total derivative changes nothing": _relative(other - motion, motion, 1.0),
-            "Legendre transform inverts the momentum": _relative(velocity - qd, qd),
-            "Hamilton's force is the momentum's rate": _relative(
-                force - momentum_rate, force, bias
-            ),
-            "∂H/∂q = −∂L/∂q": _relative(slope_h + slope_l, slope_l, h),
         }
+        if system.constraints:
+
+            def rate(q: Any, qd: Any, t: Any) -> Any:
+                return rate_residual_of(system.laws, q, qd, t, params)
+
+            drift, change = jax.jvp(rate, (q, qd, t), flow)
+            _, coasting = jax.jvp(rate, (q, qd, t), (qd, 0 * qd, jnp.ones_like(t)))
+            residuals["motion keeps the constraints' rates"] = _relative(
+                change, coasting, jacobian @ motion, 1.0
+            )
+            residuals["rates were admissible"] = _relative(drift, jacobian @ asked_at, 1.0)
+        if invertible:
+            residuals |= _of_momenta(system, params, q, qd, t, flow, momentum)
+            residuals["forward after inverse is the identity"] = _relative(
+                jnp.linalg.solve(mass, needed - bias) - qdd, qdd, jnp.linalg.solve(mass, bias)
+            )
         if system.parts is not None:  # ω and R I Rᵀ of each body; L has no ω in it
             made = system.parts(q, t, params)
             bodies = dm.body_states(system, q, qd, t, params).values()
@@ -105,9 +136,28 @@ def _laws(system: dm.System, params: Any) -> Any:
             residuals["kinetic energy is that of the bodies"] = _relative(
                 kinetic - system.lagrangian(q, qd, t, params) - potential, kinetic, potential
             )
-        return residuals, motion
+        return residuals, dm.acceleration(system, q, asked_at, t, params)
 
     return laws
+
+
+def _of_momenta(
+    system: dm.System, params: Any, q: Any, qd: Any, t: Any, flow: Any, momentum: Any
+) -> dict[str, Any]:
+    """The laws of Hamilton's form."""
+    _, momentum_rate = jax.jvp(
+        lambda q, qd, t: dm.momentum(system, q, qd, t, params), (q, qd, t), flow
+    )
+    velocity, force = dm.hamilton_equations(system, q, momentum, t, params)
+    slope_h = jax.grad(lambda q: dm.hamiltonian(system, q, momentum, t, params))(q)
+    slope_l = jax.grad(system.lagrangian)(q, qd, t, params)
+    h = dm.energy(system, q, qd, t, params).total
+    bias = dm.bias(system, q, qd, t, params)
+    return {
+        "Legendre transform inverts the momentum": _relative(velocity - qd, qd),
+        "Hamilton's force is the momentum's rate": _relative(force - momentum_rate, force, bias),
+        "∂H/∂q = −∂L/∂q": _relative(slope_h + slope_l, slope_l, h),
+    }
 
 
 def _program(system: dm.System, unravel: Any) -> Any:

@@ -1,17 +1,83 @@
-"""`diffmech doctor`: is this installation well?"""
+"""`diffmech doctor`: is this installation well? And the constraints of a machine?"""
 
 import json
+from typing import Any
 
 import click
 
 from ._options import debug_option, json_option
+from ._runs import start_of, system_with
+from ._words import for_the_shell
 
 
 @click.command()
+@click.argument("system", required=False)
+@click.option("--start", metavar="NAME", help="A named start of SYSTEM; see `systems -v`.")
+@click.option(
+    "--set",
+    "sets",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="A coordinate or rate of SYSTEM: theta1=90deg. Repeatable.",
+)
+@click.option(
+    "--param", "params", multiple=True, metavar="NAME=VALUE", help="A parameter of SYSTEM."
+)
 @json_option
 @debug_option
-def doctor(as_json: bool) -> int:
-    """Look at the installation: versions, precision, devices, and a short run checked exactly."""
+def doctor(
+    system: str | None,
+    start: str | None,
+    sets: tuple[str, ...],
+    params: tuple[str, ...],
+    as_json: bool,
+) -> int:
+    """Examine the installation, or the constraints of SYSTEM.
+
+    Without SYSTEM: versions, precision, devices, and a short run checked exactly. With SYSTEM:
+    degrees of freedom, redundant and conflicting constraints, whether a state obeys them, and the
+    nearest singular position.
+
+    \b
+    diffmech doctor
+    diffmech doctor four_bar
+    diffmech doctor four_bar:kind=parallelogram --set theta1=0 --set theta2=0 --set theta3=pi
+    """
+    if system is None:
+        if start is not None or sets or params:
+            raise click.UsageError("--start, --set and --param need a SYSTEM to examine.")
+        return _installation(as_json)
+    from ..simulation import doctor as examine
+
+    machine = system_with(system, params)
+    found = examine(machine, *start_of(machine, start, sets))
+    if as_json:
+        click.echo(json.dumps(_as_json(found), indent=2, allow_nan=False))
+    else:
+        click.echo(for_the_shell(str(found)))
+    return 0 if all(found.consistent) and not found.conflicts else 1
+
+
+def _as_json(found: Any) -> dict[str, Any]:
+    return {
+        "freedoms": found.freedoms,
+        "place_freedoms": found.place_freedoms,
+        "rank": found.rank,
+        "dependent": [list(names) for names in found.dependent],
+        "change_point": found.change_point,
+        "conflicts": [[list(names), size] for names, size in found.conflicts],
+        "consistent": {"place": found.consistent[0], "rates": found.consistent[1]},
+        "violations": {
+            "place": [float(x) for x in found.violations.place],
+            "rate": [float(x) for x in found.violations.rate],
+        },
+        "distance": found.distance,
+        "singular": None if found.singular is None else [float(x) for x in found.singular],
+        "text": [f"{label}: {text}" for label, text in found.lines],
+    }
+
+
+def _installation(as_json: bool) -> int:
     from ..simulation import installation
 
     found = installation()

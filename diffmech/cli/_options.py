@@ -66,9 +66,15 @@ _RUN_OPTIONS: dict[str, Callable[[Any], Any]] = {
     ),
     "method": click.option(
         "--method",
-        default="Dopri8",
-        show_default=True,
-        help="Tsit5, Kvaerno5 (stiff), GaussLegendre4 (long, with --dt), any of Diffrax's.",
+        metavar="NAME",
+        help="Tsit5, Kvaerno5 (stiff), GaussLegendre4 (long, with --dt), any of Diffrax's.  "
+        "[default: Dopri8]",
+    ),
+    "stabilise": click.option(
+        "--stabilise",
+        metavar="WAY",
+        help="How constraints are kept: projection, nullspace, baumgarte, penalty, none.  "
+        "[default: projection]",
     ),
     "rtol": click.option("--rtol", metavar="NUMBER", help="Relative tolerance.  [default: 1e-11]"),
     "atol": click.option(

@@ -90,6 +90,7 @@ def make_run(system: "AbstractSystem", how: dict[str, Any], progress: bool | Non
             qd0,
             samples=how["samples"],
             method=how["method"],
+            stabilise=how["stabilise"],
             max_steps=how["max_steps"],
             progress=progress,
             **numeric,

@@ -6,8 +6,14 @@ from ._bodies import (
     PlacedParticle as PlacedParticle,
     RigidBody as RigidBody,
 )
+from ._constraints import (
+    AbstractConstraint as AbstractConstraint,
+    Holonomic as Holonomic,
+    Pfaffian as Pfaffian,
+)
 from ._coordinates import CoordinateUnits as CoordinateUnits
 from ._explicit import Explicit as Explicit
+from ._holds import AbstractHold as AbstractHold, Hold as Hold, HoldsOfParts as HoldsOfParts
 from ._joints import (
     joint as joint,
     joint_names as joint_names,
@@ -26,11 +32,9 @@ from ._machine import (
     DrawingOfParts as DrawingOfParts,
     ForcesOfParts as ForcesOfParts,
     LagrangianOfParts as LagrangianOfParts,
-    Places as Places,
     kinetic_of as kinetic_of,
     machine as machine,
     part_names as part_names,
-    placed as placed,
     potential_of as potential_of,
     weight_of as weight_of,
 )
@@ -42,6 +46,7 @@ from ._parameters import (
     require_finite_params as require_finite_params,
 )
 from ._parts import AbstractPart as AbstractPart, Scenery as Scenery
+from ._places import Places as Places, placed as placed
 from ._rules import (
     length_field as length_field,
     mass_field as mass_field,

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from .._typing import ScalarFunction
+from ._constraints import AbstractConstraint
 
 
 class Laws(NamedTuple):
@@ -15,6 +16,7 @@ class Laws(NamedTuple):
     lagrangian: ScalarFunction
     forces: Callable[..., Any] | None
     dissipation: ScalarFunction | None
+    constraints: tuple[AbstractConstraint, ...] = ()
 
 
 class ExplicitLaws(NamedTuple):

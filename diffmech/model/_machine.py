@@ -4,69 +4,27 @@ Kinetic and potential energy, generalised forces and the drawing follow from tha
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 
-from .._checks import is_traced, trial_trace
+from .._checks import trial_trace
 from .._typing import AnyArray, Params, Scalar, Vector
-from ..geometry import dot, is_number, plus, times
+from ..geometry import dot, plus, times
 from ._bodies import PlacedBody, PlacedParticle
+from ._constraints import AbstractConstraint, Constraints, Holonomic
+from ._holds import AbstractHold, HoldsOfParts
 from ._loads import Gravity
 from ._parts import AbstractPart
+from ._places import Parts, Places, placed
 from ._shapes import Shape, together
 from ._system import System, checked_description
 from ._trial import trial_arguments
 
-Parts = Mapping[str, AbstractPart]
 _PLANES = {"xy": (0, 1), "xz": (0, 2), "yz": (1, 2)}
-
-
-class Places:
-    """The entries of all parts' places that move, as a function of q and t.
-
-    Entries that are plain numbers are left out; `whole` puts plain zeros back as their rates, so
-    that they take no part in what follows.
-    """
-
-    def __init__(self, parts: Callable[..., Parts], params: Params):
-        self._parts, self._params = parts, params
-
-    def __call__(self, q: Vector, t: Scalar) -> tuple[list[Any], Parts]:
-        """The moving entries, and the parts themselves."""
-        made = self._parts(q, t, self._params)
-        leaves, self._structure = jax.tree.flatten(
-            {name: part.place for name, part in made.items()}
-        )
-        self._leaves = [leaf if is_number(leaf) else np.zeros(leaf.shape) for leaf in leaves]
-        self._moving = [is_traced(leaf) for leaf in leaves]
-        return self.entries(leaves), made
-
-    def entries(self, leaves: list[Any]) -> list[Any]:
-        """Of all entries, those that move."""
-        return [leaf for leaf, moves in zip(leaves, self._moving, strict=True) if moves]
-
-    def whole(self, rates: list[Any]) -> dict[str, Any]:
-        """Rates of the moving entries as rates of the places, by name."""
-        flowing = iter(rates)
-        full = [
-            next(flowing) if moves else 0.0 if is_number(leaf) else jnp.zeros_like(leaf)
-            for leaf, moves in zip(self._leaves, self._moving, strict=True)
-        ]
-        return jax.tree.unflatten(self._structure, full)
-
-
-def placed(
-    parts: Callable[..., Parts], q: Vector, qd: Vector, t: Scalar, params: Params
-) -> tuple[Parts, dict[str, Any]]:
-    """The parts at an instant, and the rates of their places: one forward derivative."""
-    places = Places(parts, params)
-    _, rates, made = jax.jvp(places, (q, t), (qd, jnp.ones_like(t)), has_aux=True)
-    return made, places.whole(rates)
 
 
 def part_names(parts: Callable[..., Parts], q: Any, t: Any, params: Params) -> list[str]:
@@ -171,6 +129,7 @@ def machine(
     params: Params = (),
     *,
     forces: Callable[..., Any] | None = None,
+    constraints: Constraints = (),
     plane: str | None = None,
     starts: Mapping[str, tuple[Any, Any]] | None = None,
     name: str | None = None,
@@ -188,13 +147,15 @@ def machine(
 
     - `parts`: pure JAX function `(q, t, params) -> {name: part}`, where everything is when the
       coordinates are q: bodies and particles `.at(...)` their poses and points, `Gravity`, springs
-      and dampers between points, `force`s and `torque`s.
+      and dampers between points, `force`s and `torque`s, and `Hold`s between bodies whose poses are
+      free.
     - `coordinates`, `params`, `starts`, `name`: as for `System`. Bodies, springs and dampers are
       parameters like any others.
 
     **Other arguments:**
 
     - `forces`: generalised forces beside those of the parts, `(q, qd, t, params) -> (n,)`.
+    - `constraints`: beside the holds among the parts, as for `System`.
     - `plane`: "xy", "xz" or "yz" to draw the machine in that plane instead of in space.
 
     **Returns:** a `System` whose Lagrangian, forces and drawing are those of the parts.
@@ -204,12 +165,13 @@ def machine(
     if plane is not None and plane not in _PLANES:
         raise ValueError(f"`plane` must be one of {', '.join(_PLANES)}, but is {plane!r}")
     units, params, _ = checked_description(coordinates, params, starts)
-    sketch, pushing = _tried(parts, len(units), params)
+    sketch, pushing, holds = _tried(parts, len(units), params)
     return System(
         LagrangianOfParts(parts),
         units,
         params,
         forces=ForcesOfParts(parts, forces) if pushing else forces,
+        constraints=[*holds, *_listed(constraints)],
         landmarks=DrawingOfParts(parts, plane) if sketch else None,
         links=sketch.links if sketch else (),
         faces=sketch.faces if sketch else (),
@@ -226,10 +188,23 @@ def _sketched(made: Parts) -> Shape | None:
     return together(*seen) if seen else None
 
 
-def _tried(parts: Callable[..., Parts], n: int, params: Params) -> tuple[Shape | None, bool]:
-    """The sketch of all parts, for its links and faces, and whether any of them pushes."""
+def _listed(constraints: Constraints) -> list[Any]:
+    """Constraints as a list; names given by a mapping go into them."""
+    if isinstance(constraints, Mapping):
+        return [
+            replace(one if isinstance(one, AbstractConstraint) else Holonomic(one), name=name)  # pyright: ignore
+            for name, one in constraints.items()
+        ]
+    return [constraints] if callable(constraints) else list(constraints)  # pyright: ignore
+
+
+def _tried(
+    parts: Callable[..., Parts], n: int, params: Params
+) -> tuple[Shape | None, bool, list[HoldsOfParts]]:
+    """The sketch of all parts, for its links and faces, whether any of them pushes, the holds."""
     found: list[Shape | None] = []
     pushing: list[bool] = []
+    holding: set[bool] = set()
 
     def attempt(q: Vector, qd: Vector, t: Scalar, params: Params) -> Any:
         made = parts(q, t, params)
@@ -240,6 +215,7 @@ def _tried(parts: Callable[..., Parts], n: int, params: Params) -> tuple[Shape |
                 advice = "; place it with `.at(...)`" if hasattr(part, "at") else ""
                 raise ValueError(f"part {name!r} is a {type(part).__name__}, not a part{advice}")
         _, rates = placed(parts, q, qd, t, params)
+        holding.update(part.holonomic for part in made.values() if isinstance(part, AbstractHold))
         efforts = [part.effort(rates[name]) for name, part in made.items()]
         pushing.append(any(effort is not None for effort in efforts))
         found.append(_sketched(made))
@@ -249,4 +225,5 @@ def _tried(parts: Callable[..., Parts], n: int, params: Params) -> tuple[Shape |
     if not callable(parts):
         raise ValueError(f"`parts` must be a function of (q, t, params), but is {parts!r}")
     trial_trace(attempt, "parts", (), *trial_arguments(n, params))
-    return found[-1], pushing[-1]
+    holds = [HoldsOfParts(parts, kind) for kind in sorted(holding, reverse=True)]
+    return found[-1], pushing[-1], holds

@@ -10,6 +10,7 @@ import numpy as np
 
 from .._checks import as_vector, trial_trace
 from .._typing import AnyArray, Params, ScalarFunction
+from ._constraints import AbstractConstraint, Constraints, checked_constraints
 from ._coordinates import CoordinateUnits
 from ._drawing import checked_drawing
 from ._laws import ExplicitLaws, Laws
@@ -88,6 +89,9 @@ class System(AbstractSystem):
     - `params`: any pytree of numbers, handed to every function; the defaults of this machine.
     - `forces`: `(q, qd, t, params) -> (n,)`, generalised forces [J per unit of the coordinate].
     - `dissipation`: `(q, qd, t, params) -> scalar` [W], half the power lost if quadratic.
+    - `constraints`: what coordinates or rates must obey: `Holonomic(phi)`, `Pfaffian(matrix,
+      drift)`, a bare function phi(q, t, params), a list of them, or a mapping by name. They add
+      Jᵀλ to the right side, J their rows and λ the multipliers.
 
     **Other arguments:**
 
@@ -108,6 +112,8 @@ class System(AbstractSystem):
     params: Params
     forces: Callable[..., Any] | None = eqx.field(static=True)
     dissipation: ScalarFunction | None = eqx.field(static=True)
+    constraints: tuple[AbstractConstraint, ...] = eqx.field(static=True)
+    rows: tuple[str, ...] = eqx.field(static=True)  # names of the constraints' rows
     landmarks: Callable[..., Any] | None = eqx.field(static=True)
     links: tuple[tuple[int, int], ...] = eqx.field(static=True)
     faces: tuple[tuple[int, ...], ...] = eqx.field(static=True)
@@ -123,6 +129,7 @@ class System(AbstractSystem):
         *,
         forces: Callable[..., Any] | None = None,
         dissipation: ScalarFunction | None = None,
+        constraints: Constraints = (),
         landmarks: Callable[..., Any] | None = None,
         links: Sequence[tuple[int, int]] = (),
         faces: Sequence[Sequence[int]] = (),
@@ -149,11 +156,12 @@ class System(AbstractSystem):
             trial_trace(forces, "forces", (n,), *arguments)
         if dissipation is not None:
             trial_trace(dissipation, "dissipation", (), *arguments)
+        self.constraints, self.rows = checked_constraints(constraints, n, self.params)
 
     @property
     def laws(self) -> Laws:
         """The functions without the numbers: what a compiled program is specialised to."""
-        return Laws(self.lagrangian, self.forces, self.dissipation)
+        return Laws(self.lagrangian, self.forces, self.dissipation, self.constraints)
 
 
 def _second_derivative(lagrangian: ScalarFunction) -> ScalarFunction:

@@ -10,6 +10,20 @@ from ._bodies import (
     require_parts as require_parts,
 )
 from ._conservative import force_curl as force_curl
+from ._constrained import (
+    Motion as Motion,
+    corrector as corrector,
+    independent_coordinates as independent_coordinates,
+    nearest as nearest,
+    scaled_rows as scaled_rows,
+)
+from ._constraints import (
+    is_holonomic as is_holonomic,
+    jacobian_of as jacobian_of,
+    rate_residual_of as rate_residual_of,
+    residual_of as residual_of,
+    rows_of as rows_of,
+)
 from ._energy import (
     Energy as Energy,
     energy as energy,
@@ -29,6 +43,7 @@ from ._euler_lagrange import (
     mass_condition_of as mass_condition_of,
     mass_matrix as mass_matrix,
     mass_matrix_of as mass_matrix_of,
+    motion_of as motion_of,
     require_lagrangian as require_lagrangian,
 )
 from ._hamilton import (
@@ -37,11 +52,32 @@ from ._hamilton import (
     velocity as velocity,
     velocity_of as velocity_of,
 )
+from ._multipliers import (
+    Violations as Violations,
+    constraint_forces as constraint_forces,
+    multipliers as multipliers,
+    multipliers_of as multipliers_of,
+    require_constraints as require_constraints,
+    violations as violations,
+    violations_of as violations_of,
+)
 from ._newton import newton as newton
+from ._rank import rank_distance as rank_distance, time_to_rank_loss as time_to_rank_loss
 from ._reactions import (
     Reaction as Reaction,
     reactions as reactions,
     reactions_along as reactions_along,
 )
 from ._solve import max_condition as max_condition
+from ._stabilise import (
+    AbstractStabilisation as AbstractStabilisation,
+    Baumgarte as Baumgarte,
+    Nullspace as Nullspace,
+    Penalty as Penalty,
+    Projection as Projection,
+    Unstabilised as Unstabilised,
+    as_stabilisation as as_stabilisation,
+    baumgarte as baumgarte,
+    penalty as penalty,
+)
 from ._state import Field as Field, pack as pack, unpack as unpack

@@ -8,7 +8,8 @@ import jax.numpy as jnp
 from .._typing import AnyArray, Coordinates, Number, Params, Scalar, Vector
 from ..model import AbstractSystem, ExplicitLaws, Laws
 from ._arguments import prepare
-from ._euler_lagrange import by_laws, force_of, require_lagrangian
+from ._constrained import power_of_guides
+from ._euler_lagrange import by_laws, force_of, motion_of, require_lagrangian
 
 
 class Energy(NamedTuple):
@@ -39,12 +40,29 @@ def energy_of(
 
 
 def power_of(laws: Laws | ExplicitLaws, q: Vector, qd: Vector, t: Scalar, params: Params) -> Scalar:
-    """dh/dt = (Q − ∂D/∂q̇)·q̇ − ∂L/∂t [W]; zero for explicit systems, whose forces are unknown."""
+    """dh/dt = (Q − ∂D/∂q̇)·q̇ − ∂L/∂t − λ·∂φ/∂t [W]; zero for explicit systems."""
+    multipliers = jnp.zeros(0, q.dtype)
+    if isinstance(laws, Laws) and laws.constraints:
+        multipliers = motion_of(laws, q, qd, t, params).multipliers
+    return power_with(laws, multipliers, q, qd, t, params)
+
+
+def power_with(
+    laws: Laws | ExplicitLaws,
+    multipliers: AnyArray,
+    q: Vector,
+    qd: Vector,
+    t: Scalar,
+    params: Params,
+) -> Scalar:
+    """The same where the multipliers are known; zero where the forces are unknown."""
     if isinstance(laws, ExplicitLaws):
         return jnp.zeros((), q.dtype)
-    return force_of(laws, q, qd, t, params) @ qd - jax.grad(laws.lagrangian, argnums=2)(
-        q, qd, t, params
-    )
+    given = force_of(laws, q, qd, t, params) @ qd
+    given = given - jax.grad(laws.lagrangian, argnums=2)(q, qd, t, params)
+    if laws.constraints:
+        given = given + power_of_guides(laws, multipliers, q, t, params)
+    return given
 
 
 _momentum = by_laws(momentum_of)
@@ -83,7 +101,9 @@ def power(
 ) -> Scalar:
     """The rate at which the energy h changes [W].
 
-    dh/dt = (Q − ∂D/∂q̇)·q̇ − ∂L/∂t
+        dh/dt = (Q − ∂D/∂q̇)·q̇ − ∂L/∂t − λ·∂φ/∂t
+
+    Constraints do work only where they move by themselves: −λ·∂φ/∂t, or −λ·a for Pfaffian ones.
     """
     laws = require_lagrangian(system, "the power")
     return _power(laws, *prepare(system, t, params, q=q, qd=qd))

@@ -17,7 +17,9 @@ from .._checks import is_traced
 from .._typing import Coordinates, Matrix, Number, Params, Scalar, Vector
 from ..model import AbstractSystem, ExplicitLaws, LagrangianOfParts, Laws, System
 from ._arguments import prepare
+from ._constrained import Motion, constrained_motion, scaled_rows
 from ._solve import condition_estimate, max_condition, solve_symmetric
+from ._stabilise import AbstractStabilisation
 from ._virtual_power import mass_and_bias_of_parts
 
 by_laws = partial(jax.jit, static_argnums=0, inline=True)
@@ -67,16 +69,34 @@ def mass_matrix_of(laws: Laws, q: Vector, qd: Vector, t: Scalar, params: Params)
 def acceleration_of(
     laws: Laws | ExplicitLaws, q: Vector, qd: Vector, t: Scalar, params: Params
 ) -> Vector:
-    """q̈; NaN where the mass matrix is singular."""
+    """q̈; NaN where the motion is not determined."""
+    return motion_of(laws, q, qd, t, params).qdd
+
+
+def motion_of(
+    laws: Laws | ExplicitLaws,
+    q: Vector,
+    qd: Vector,
+    t: Scalar,
+    params: Params,
+    stabilise: AbstractStabilisation | None = None,
+) -> Motion:
+    """q̈ and the multipliers of the constraints, shape (m,); m = 0 without constraints."""
+    none = jnp.zeros(0, q.dtype)
     if isinstance(laws, ExplicitLaws):
-        return laws.acceleration(q, qd, t, params)
+        return Motion(laws.acceleration(q, qd, t, params), none)
     mass, bias_ = mass_and_bias_of(laws, q, qd, t, params)
-    return solve_symmetric(mass, -bias_)
+    if laws.constraints:
+        return constrained_motion(laws, mass, bias_, q, qd, t, params, stabilise)
+    return Motion(solve_symmetric(mass, -bias_), none)
 
 
 def mass_condition_of(laws: Laws, q: Vector, qd: Vector, t: Scalar, params: Params) -> Scalar:
-    """Condition estimate of M, with the coordinates' units scaled out."""
-    return condition_estimate(mass_matrix_of(laws, q, qd, t, params))
+    """Condition estimate of M, on the rates that the constraints admit; units are scaled out."""
+    mass = mass_matrix_of(laws, q, qd, t, params)
+    if laws.constraints:
+        mass = scaled_rows(laws, mass, q, t, params).mass
+    return condition_estimate(mass)
 
 
 _mass_and_bias = by_laws(mass_and_bias_of)
@@ -150,7 +170,10 @@ def acceleration(
 ) -> Vector:
     """Solve the Euler-Lagrange equations for q̈.
 
-        M q̈ = ∂L/∂q − (∂²L/∂q̇∂q) q̇ − ∂²L/∂q̇∂t + Q − ∂D/∂q̇
+        M q̈ = ∂L/∂q − (∂²L/∂q̇∂q) q̇ − ∂²L/∂q̇∂t + Q − ∂D/∂q̇ + Jᵀλ
+
+    With constraints, J q̈ + c = 0 is solved along, and λ found (`multipliers`). Where rows are
+    redundant or become dependent, q̈ is what is still determined.
 
     Args:
         q: coordinates, shape (n,), or a mapping by name.
@@ -198,7 +221,8 @@ def inverse_dynamics(
 
         τ = M q̈ + b
 
-    Zero on a free motion; what motors must supply on a prescribed one. Shape (n,).
+    Zero on a free motion; what motors must supply on a prescribed one. Shape (n,). Constraint
+    forces are not declared ones: on the motion of a constrained machine τ = Jᵀλ.
     """
     laws = require_lagrangian(system, "inverse dynamics")
     q_, qd_, qdd_, t_, params_ = prepare(system, t, params, q=q, qd=qd, qdd=qdd)

@@ -9,8 +9,15 @@ from .._checks import is_traced
 from .._typing import Coordinates, Number, Params, Scalar, Truth, Vector
 from ..model import AbstractSystem, LagrangianOfParts, Laws
 from ._arguments import prepare
+from ._constraints import jacobian_of
 from ._energy import momentum_of
-from ._euler_lagrange import by_laws, force_of, mass_matrix_of, require_lagrangian
+from ._euler_lagrange import (
+    by_laws,
+    force_of,
+    mass_matrix_of,
+    motion_of,
+    require_lagrangian,
+)
 from ._newton import newton
 from ._solve import solve_symmetric
 
@@ -53,7 +60,11 @@ def _hamilton(
 ) -> tuple[Scalar, Vector]:
     value, slope = jax.value_and_grad(laws.lagrangian)(q, qd, t, params)
     p = momentum_of(laws, q, qd, t, params)
-    return p @ qd - value, slope + force_of(laws, q, qd, t, params)
+    force = slope + force_of(laws, q, qd, t, params)
+    if laws.constraints:
+        multipliers = motion_of(laws, q, qd, t, params).multipliers
+        force = force + multipliers @ jacobian_of(laws, q, t, params)
+    return p @ qd - value, force
 
 
 def velocity(
@@ -91,7 +102,7 @@ def hamilton_equations(
 ) -> tuple[Vector, Vector]:
     """Hamilton's equations with forces.
 
-        q̇ = ∂H/∂p,   ṗ = −∂H/∂q + Q − ∂D/∂q̇ = ∂L/∂q + Q − ∂D/∂q̇
+        q̇ = ∂H/∂p,   ṗ = −∂H/∂q + Q − ∂D/∂q̇ + Jᵀλ = ∂L/∂q + Q − ∂D/∂q̇ + Jᵀλ
 
     Returns:
         (q̇, ṗ), each of shape (n,).

@@ -1,9 +1,11 @@
-"""The forces and moments that named joints pass on, by virtual work.
+"""The forces and moments that joints pass on, by virtual work.
 
-A joint is let slip: shifted by s and turned by φ in space, with everything beyond it. The force
-and the moment that keep it from doing so, on the motion that happens, are the reaction:
+A named joint is let slip: shifted by s and turned by φ in space, with everything beyond it. The
+force and the moment that keep it from doing so, on the motion that happens, are the reaction:
 
-    (F, M) = d/dt ∂L/∂(ṡ, φ̇) − ∂L/∂(s, φ) − Q   at s = φ = 0.
+    (F, M) = d/dt ∂L/∂(ṡ, φ̇) − ∂L/∂(s, φ) − Q − (∂ of the holds)ᵀλ   at s = φ = 0.
+
+A hold has multipliers, and acts on its second body with λ·∂(rows)/∂(s, φ) of that body.
 """
 
 from collections.abc import Callable, Mapping
@@ -18,6 +20,7 @@ from .._typing import AnyArray, Coordinates, Number, Params, Scalar, Vector
 from ..model import (
     AbstractSystem,
     ForcesOfParts,
+    HoldsOfParts,
     LagrangianOfParts,
     Laws,
     joint_names,
@@ -26,7 +29,9 @@ from ..model import (
 )
 from ._arguments import prepare
 from ._bodies import require_parts
+from ._constraints import jacobian_of
 from ._euler_lagrange import acceleration_of, by_laws, mass_and_bias_of, require_lagrangian
+from ._multipliers import multipliers_of
 
 _SLIPS = 6  # of a joint: three shifts and three turns
 
@@ -60,9 +65,37 @@ class _Slipping:
 def reactions_of(
     laws: Laws, q: Vector, qd: Vector, t: Scalar, params: Params
 ) -> dict[str, Reaction]:
-    """The reaction of every named joint."""
+    """The reaction of every named joint and of every hold."""
+    found = _of_holds(laws, q, qd, t, params)
+    return found | _of_joints(laws, q, qd, t, params)
+
+
+def _holds(laws: Laws) -> list[HoldsOfParts]:
+    return [one for one in laws.constraints if isinstance(one, HoldsOfParts)]
+
+
+def _of_holds(laws: Laws, q: Vector, qd: Vector, t: Scalar, params: Params) -> dict[str, Reaction]:
+    """Force and moment of every hold on its second body; NaN where they are not unique."""
+    if not _holds(laws):
+        return {}
+    made = laws.lagrangian.parts(q, t, params)  # pyright: ignore[reportFunctionMemberAccess]
+    forces = multipliers_of(laws, q, qd, t, params)
+    none, found, start = jnp.zeros(3, q.dtype), {}, 0
+    for holds in _holds(laws):  # they come first among the constraints
+        for name, count in holds.counts(q, t, params).items():
+            hold, own = made[name], forces[start : start + count]
+            _, pull = jax.vjp(hold.virtual, none, none)
+            force, moment = pull(own)
+            found[name] = Reaction(force, moment, hold.point)
+            start += count
+    return found
+
+
+def _of_joints(laws: Laws, q: Vector, qd: Vector, t: Scalar, params: Params) -> dict[str, Reaction]:
     parts = laws.lagrangian.parts  # pyright: ignore[reportFunctionMemberAccess]
     names = joint_names(parts, q, t, params)
+    if not names:
+        return {}
     loose = _Slipping(parts, names)
     opened = Laws(LagrangianOfParts(loose), ForcesOfParts(loose, None), None)
     still = jnp.zeros(_SLIPS * len(names), q.dtype)
@@ -71,9 +104,23 @@ def reactions_of(
         opened, jnp.concatenate([q, still]), jnp.concatenate([qd, still]), t, params
     )
     n = q.size
-    held = (mass[n:, :n] @ qdd + bias[n:]).reshape(len(names), 2, 3)
+    held = mass[n:, :n] @ qdd + bias[n:]
+    if _holds(laws):
+        held = held - _pull_of_holds(laws, loose, q, qd, t, params)
+    held = held.reshape(len(names), 2, 3)
     points = joint_points(parts, q, t, params)
     return {name: Reaction(held[i, 0], held[i, 1], points[name]) for i, name in enumerate(names)}
+
+
+def _pull_of_holds(
+    laws: Laws, loose: _Slipping, q: Vector, qd: Vector, t: Scalar, params: Params
+) -> Vector:
+    """Jᵀλ of the holds on the slips, shape (6 per joint,)."""
+    holds = tuple(HoldsOfParts(loose, one.holonomic) for one in _holds(laws))
+    opened = Laws(laws.lagrangian, None, None, holds)
+    still = jnp.zeros(_SLIPS * len(loose.names), q.dtype)
+    rows = jacobian_of(opened, jnp.concatenate([q, still]), t, params)
+    return multipliers_of(laws, q, qd, t, params)[: rows.shape[0]] @ rows[:, q.size :]
 
 
 _reactions = by_laws(reactions_of)
@@ -98,11 +145,12 @@ def reactions_along(
 def reactions(
     system: AbstractSystem, q: Coordinates, qd: Coordinates, t: Number = 0.0, params: Params = None
 ) -> dict[str, Reaction]:
-    """Force and moment of every named joint of a machine of parts, on the motion from this state.
+    """Force and moment of every joint of a machine of parts, on the motion from this state.
 
-    Joints are named where the machine is declared, `joint("elbow", pose)`. Springs, dampers,
-    forces and torques of the parts are accounted for; generalised `forces=` are taken as acting
-    within the joints, along their freedom.
+    Joints are named where the machine is declared, `joint("elbow", pose)`; a `Hold` has the name of
+    its part, and acts on the second of its bodies. Springs, dampers, forces and torques of the
+    parts are accounted for; generalised `forces=` and constraints beside the holds are taken as
+    acting within the joints, along their freedom. NaN where redundant holds leave a force open.
 
     Returns:
         By name, `Reaction(force, moment, point)`.
@@ -117,10 +165,11 @@ def require_joints(system: AbstractSystem) -> tuple[str, ...]:
     require_lagrangian(system, "the reactions of joints")
     parts = require_parts(system, "the reactions of joints")
     q, t, params = prepare(system, 0.0, None, q=np.zeros(system.n))
-    names = joint_names(parts, q, t, params)
+    held = [tuple(one.counts(q, t, params)) for one in _holds(system.laws)]  # pyright: ignore
+    names = sum(held, ()) + joint_names(parts, q, t, params)
     if not names:
         raise ValueError(
-            f"{system.name!r} has no named joints: declare them in its parts with "
-            '`joint("elbow", pose)`'
+            f'{system.name!r} has no joints: name them in its parts with `joint("elbow", pose)`, '
+            "or declare `Hold`s"
         )
     return names

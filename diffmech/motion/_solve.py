@@ -120,14 +120,24 @@ def _solve_batch(
     return (jnp.moveaxis(x.reshape(n, size, k), 1, 0), ratio), (True, False)
 
 
+def solve_columns(matrix: Matrix, right: Columns) -> tuple[Columns, Scalar]:
+    """X with M X = B for a symmetric M, shape (n, m), and the condition estimate of M.
+
+    NaN where the estimate says "singular". Not to be differentiated: wrap it.
+    """
+    scale = _scaling(matrix)
+    x, condition = _solve_scaled(scale[:, None] * matrix * scale, scale[:, None] * right)
+    sound = condition < max_condition(matrix.dtype)
+    return scale[:, None] * jnp.where(sound, x, jnp.nan), condition
+
+
 def condition_estimate(matrix: Matrix) -> Scalar:
     """Ratio of the largest to the smallest pivot of the matrix scaled to a unit diagonal.
 
     A lower bound on the condition number, tight in practice; infinite for a singular matrix.
     """
-    scale = _scaling(matrix)
-    scaled = lax.stop_gradient(scale[:, None] * matrix * scale)
-    return _solve_scaled(scaled, jnp.ones((len(scale), 1), scaled.dtype))[1]
+    frozen = lax.stop_gradient(matrix)
+    return solve_columns(frozen, jnp.ones((len(frozen), 1), frozen.dtype))[1]
 
 
 def solve_symmetric(matrix: Matrix, right: Vector) -> Vector:
@@ -138,12 +148,8 @@ def solve_symmetric(matrix: Matrix, right: Vector) -> Vector:
     not of the factorisation.
     """
     frozen = lax.stop_gradient(matrix)
-    scale = _scaling(frozen)
-    scaled = scale[:, None] * frozen * scale
-    limit = max_condition(matrix.dtype)
 
     def solve(_, b: Vector) -> Vector:
-        x, condition = _solve_scaled(scaled, (scale * b)[:, None])
-        return scale * jnp.where(condition < limit, x[:, 0], jnp.nan)
+        return solve_columns(frozen, b[:, None])[0][:, 0]
 
     return lax.custom_linear_solve(lambda x: matrix @ x, right, solve, symmetric=True)

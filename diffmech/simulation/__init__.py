@@ -6,6 +6,8 @@ from ._action import (
     action_gradient as action_gradient,
     motion_between as motion_between,
 )
+from ._assemble import Assembly as Assembly, assemble as assemble
+from ._doctor import Diagnosis as Diagnosis, doctor as doctor
 from ._events import Event as Event
 from ._files import RUN_FILE as RUN_FILE, load as load, save as save
 from ._gauss_legendre import (
@@ -17,5 +19,6 @@ from ._installation import installation as installation
 from ._methods import methods as methods
 from ._report import Report as Report
 from ._simulate import SimulationError as SimulationError, simulate as simulate
+from ._tournament import Entry as Entry, Tournament as Tournament, tournament as tournament
 from ._trajectory import Trajectory as Trajectory
 from ._variational import Variational as Variational

@@ -74,10 +74,24 @@ def _finiteness(
 def culprit(system: AbstractSystem, end: End, params: Params, settings: Settings) -> str | None:
     """The system's function that is not finite, in value or slope, just ahead of a state."""
     h = in_force(_FAILED_STEP if settings.dt is None else float(settings.dt))
-    for label, function in system.laws._asdict().items():
-        if function is not None and not _finiteness(function, end.q, end.qd, end.t, h, params):
+    functions = [(k, f) for k, f in system.laws._asdict().items() if callable(f)]
+    for one in getattr(system.laws, "constraints", ()):
+        functions += [("constraints", _of_place(function)) for function in one.functions]
+    for label, function in functions:
+        if not _finiteness(function, end.q, end.qd, end.t, h, params):
             return f"`{label}` ({getattr(function, '__qualname__', type(function).__name__)})"
     return None
+
+
+def _of_place(function: Any) -> Any:
+    """A constraint's function (q, t, params) as one of (q, qd, t, params)."""
+
+    def called(q: AnyArray, qd: AnyArray, t: AnyArray, params: Params) -> AnyArray:
+        del qd
+        return function(q, t, params)
+
+    called.__qualname__ = getattr(function, "__qualname__", type(function).__name__)
+    return called
 
 
 def explain(run: Run, system: AbstractSystem, params: Params, settings: Settings) -> Result:

@@ -14,6 +14,7 @@ from .._results import name_of, result_named
 from .._typing import AnyArray, Params
 from ..model import AbstractSystem, CoordinateUnits, Laws, parameter_names
 from ..motion import Energy
+from ._held import Held
 from ._methods import as_solver, methods
 from ._report import Report
 from ._run import End, Settings
@@ -25,6 +26,7 @@ _KIND = "trajectory"
 _PARAM = "params."
 _ENERGY = "energy."
 _END = "end."
+_HELD = "held."
 
 
 class Recorded(AbstractSystem):
@@ -72,6 +74,7 @@ def save(trajectory: Trajectory, path: str | Path, *, overwrite: bool = False) -
             "event": int(trajectory.event_index),
             "max_steps": settings.max_steps,
             "gradient": settings.gradient,
+            "stabilise": None if settings.stabilise is None else str(settings.stabilise),
         },
         "report": {
             "imbalance": finite_or_none(report.imbalance),
@@ -92,6 +95,7 @@ def save(trajectory: Trajectory, path: str | Path, *, overwrite: bool = False) -
         "error": report.error,
         "rate_error": report.rate_error,
         **{_ENERGY + key: value for key, value in trajectory.energies._asdict().items()},
+        **{_HELD + key: value for key, value in trajectory.held._asdict().items()},
         **{f"{_PARAM}{i}": value for i, value in enumerate(jax.tree.leaves(trajectory.params))},
     }
     plain = {key: np.asarray(value) for key, value in arrays.items()}
@@ -146,15 +150,11 @@ def _rebuild(
         dense=False,
         gradient=str(how["gradient"]),
     )
-    count = len(arrays["ts"])
-    empty = np.zeros((count, 0))
     trajectory = Trajectory(
         ts=arrays["ts"],
         qs=arrays["qs"],
         qds=arrays["qds"],
         work=arrays["work"],
-        residuals=empty,
-        multipliers=empty,
         status=result_named(meta["status"]),
         stats={
             "accepted": np.asarray(meta["steps"][0]),
@@ -168,7 +168,11 @@ def _rebuild(
         event_index=np.asarray(how["event"]),
         interpolation=None,
     )
-    return trajectory.remembering(_report(meta["report"], arrays), Energy(**_part(arrays, _ENERGY)))
+    return trajectory.remembering(
+        _report(meta["report"], arrays),
+        Energy(**_part(arrays, _ENERGY)),
+        Held(**_part(arrays, _HELD)),
+    )
 
 
 def _check_shapes(arrays: dict[str, np.ndarray], n: int) -> None:

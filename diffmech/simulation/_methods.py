@@ -77,6 +77,11 @@ def as_solver(method: str | diffrax.AbstractSolver) -> diffrax.AbstractSolver:
     return solver
 
 
+def stiff_solver() -> diffrax.AbstractSolver:
+    """Kvaerno5 with full Newton steps: on stiff penalties its chord iteration stalls."""
+    return diffrax.Kvaerno5(root_finder=diffrax.with_stepsize_controller_tols(optx.Newton)())
+
+
 def method_name(solver: diffrax.AbstractSolver) -> str:
     """What the method is called in print."""
     if isinstance(solver, Variational) and solver.accuracy > 2:
@@ -89,7 +94,9 @@ def is_adaptive(solver: diffrax.AbstractSolver) -> bool:
     return isinstance(solver, diffrax.AbstractAdaptiveSolver)
 
 
-def require_suitable(solver: diffrax.AbstractSolver, *, fixed: bool, lagrangian: bool) -> None:
+def require_suitable(
+    solver: diffrax.AbstractSolver, *, fixed: bool, lagrangian: bool, constrained: bool
+) -> None:
     """Refuse what cannot run: a fixed-step method without step, a symplectic one without L."""
     if not fixed and not is_adaptive(solver):
         raise ValueError(
@@ -100,6 +107,11 @@ def require_suitable(solver: diffrax.AbstractSolver, *, fixed: bool, lagrangian:
         raise ValueError(
             f"the method {method_name(solver)!r} needs a Lagrangian, and explicit equations have "
             "none; use an adaptive method such as 'Dopri8'"
+        )
+    if isinstance(solver, AbstractSymplectic) and constrained:
+        raise ValueError(
+            f"the method {method_name(solver)!r} does not know constraints; use 'Dopri8', or "
+            "coordinates that need none"
         )
 
 

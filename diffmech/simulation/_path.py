@@ -34,20 +34,28 @@ def _basis() -> np.ndarray:
     return np.rint(np.linalg.inv(conditions))
 
 
-def knot(field: Field, t: Scalar, y: AnyArray, params: Params) -> AnyArray:
-    """(q, W) and three time derivatives at one instant, shape (4, n + 1).
+def place_knot(laws: Any, t: Scalar, y: AnyArray, params: Params) -> AnyArray:
+    """q and three time derivatives at one instant, shape (4, n); work is left out.
 
-    q̈ and its rate cost one evaluation of the equations with its directional derivative. The power
-    is differentiated along the cubic that these make.
+    q̈ and its rate cost one evaluation of the equations with its directional derivative.
     """
-    laws = field.laws
-    q, qd, work = unpack(y)
+    q, qd, _ = unpack(y)
 
     def accelerate(q: AnyArray, qd: AnyArray, t: Scalar) -> AnyArray:
         return acceleration_of(laws, q, qd, t, params)
 
     qdd = accelerate(q, qd, t)
     _, jerk = jax.jvp(accelerate, (q, qd, t), (qd, qdd, jnp.ones_like(t)))
+    return jnp.stack([q, qd, qdd, jerk])
+
+
+def knot(field: Field, t: Scalar, y: AnyArray, params: Params) -> AnyArray:
+    """(q, W) and three time derivatives at one instant, shape (4, n + 1).
+
+    The power is differentiated along the cubic that coordinates and their derivatives make.
+    """
+    laws, work = field.laws, unpack(y)[2]
+    q, qd, qdd, jerk = motion = place_knot(laws, t, y, params)
 
     def power(s: Scalar) -> Scalar:
         place = q + s * (qd + s * (qdd / 2 + s * jerk / 6))
@@ -60,7 +68,7 @@ def knot(field: Field, t: Scalar, y: AnyArray, params: Params) -> AnyArray:
     now = jnp.zeros_like(t)
     bend = jax.jvp(power_rate, (now,), (jnp.ones_like(now),))[1]
     works = jnp.stack([work, power(now), power_rate(now), bend])
-    return jnp.concatenate([jnp.stack([q, qd, qdd, jerk]), works[:, None]], axis=1)
+    return jnp.concatenate([motion, works[:, None]], axis=1)
 
 
 class MotionPath(diffrax.AbstractLocalInterpolation):

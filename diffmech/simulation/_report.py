@@ -12,7 +12,14 @@ from .._checks import in_force
 from .._results import RESULTS, message, same
 from .._typing import AnyArray, Params, Samples, Times
 from ..model import AbstractSystem, ExplicitLaws, Laws
-from ..motion import force_of, mass_condition_of, mass_matrix_of, momentum_of
+from ..motion import (
+    force_of,
+    jacobian_of,
+    mass_condition_of,
+    mass_matrix_of,
+    momentum_of,
+)
+from ._held import constraint_lines
 from ._second_run import estimate_errors, unknown_errors
 
 if TYPE_CHECKING:
@@ -77,7 +84,10 @@ def _diagnose(
 
     def force_at(t: AnyArray, q: AnyArray, qd: AnyArray) -> AnyArray:
         slope = jax.grad(laws.lagrangian)(q, qd, t, params)
-        return slope + force_of(laws, q, qd, t, params)
+        force = slope + force_of(laws, q, qd, t, params)
+        if laws.constraints:  # a coordinate that a constraint can push is not ignorable
+            force = force + jnp.sum(jnp.abs(jacobian_of(laws, q, t, params)), axis=0)
+        return force
 
     q_probes, qd_probes = probes
     forces = jnp.concatenate(
@@ -126,6 +136,8 @@ def _mechanics(trajectory: "Trajectory") -> tuple[float, dict[str, float], float
             kept[name] = float(drift / size) if size > 0 else float(drift)
     masses = np.asarray(masses)
     seen = masses[np.all(np.isfinite(masses), axis=(1, 2))]
+    if laws.constraints:  # then it need not be: only on the rates that they admit
+        return imbalance, kept, float(np.max(conditions)), True
     definite = len(seen) == len(masses) and bool(np.all(np.linalg.eigvalsh(seen) > 0))
     return imbalance, kept, float(np.max(conditions)), definite
 
@@ -161,9 +173,20 @@ def _digits(error: float, size: float) -> int:
     return int(np.clip(np.floor(np.log10(size / error)), 0, 15))
 
 
+def _sizes(system: AbstractSystem, qs: np.ndarray) -> np.ndarray:
+    """What the digits of each coordinate are counted from, shape (n,).
+
+    Its largest value; of one that hardly leaves zero, a thousandth of others in the same unit.
+    """
+    size = np.max(np.abs(qs), axis=0)
+    units = np.array(list(system.coordinates.values()))
+    alike = np.array([np.max(size[units == unit]) for unit in units])
+    return np.maximum(size, _HARDLY_MOVES * alike)
+
+
 def _answer(system: AbstractSystem, ts: Any, qs: np.ndarray, error: np.ndarray) -> str:
     """The final coordinates with their errors; only the worst one of a long list."""
-    size = np.max(np.abs(qs), axis=0)
+    size = _sizes(system, qs)
     order = np.argsort(-error[-1] / np.where(size > 0, size, 1.0))
     shown = range(qs.shape[1]) if qs.shape[1] <= 2 else order[:1]
     parts = []
@@ -216,7 +239,7 @@ def _verdict(
             f"Believable until t = {until:.3g} s only; the coordinates at {end:g} s may be off by "
             f"{float(np.max(error[-1])):.1g}. Use a tighter tolerance, or do not trust the end."
         )
-    size = np.max(np.abs(np.asarray(trajectory.qs)), axis=0)
+    size = _sizes(trajectory.system, np.asarray(trajectory.qs))
     digits = [_digits(e, s) for e, s in zip(error[-1], size, strict=True) if s > 0]
     worst = min(digits, default=15)
     return prefix + f"Believable to the end, there to about {worst} digit{'s' * (worst != 1)}."
@@ -252,6 +275,7 @@ def assess(trajectory: "Trajectory", *, second_run: bool, progress: bool | None)
         ("steps", f"{int(stats['accepted'])} accepted, {int(stats['rejected'])} rejected"),
         ("energy", _energy_line(trajectory, imbalance, lagrangian)),
     ]
+    lines += constraint_lines(trajectory)
     if momenta:
         kept = ", ".join(f"of {name} to {drift:.0e}" for name, drift in momenta.items())
         lines.append(("momentum", f"kept (ignorable coordinate): {kept}"))

@@ -16,9 +16,10 @@ from .._progress import Progress
 from .._results import RESULTS, Result, failure_of, same
 from .._typing import AnyArray, Params, Scalar
 from ..model import AbstractSystem
-from ..motion import Field, unpack
+from ..motion import AbstractStabilisation, Field, Nullspace, unpack
 from ._events import Event
 from ._landing import LandOnSamples
+from ._manifold import OnConstraints, on_constraints, stays_on_constraints
 from ._march import March, Problem, advance, begin
 from ._methods import with_tolerances
 from ._one_way import forward_only, reverse_only
@@ -45,6 +46,7 @@ class Settings(eqx.Module):
     max_steps: int = eqx.field(static=True)
     dense: bool = eqx.field(static=True)
     gradient: str = eqx.field(static=True)
+    stabilise: AbstractStabilisation | None = None  # None: there are no constraints
 
     @property
     def fixed(self) -> bool:
@@ -74,15 +76,24 @@ class Run(NamedTuple):
     end: End
 
 
-def _problem(system: AbstractSystem, params: Params, settings: Settings, ts: AnyArray) -> Problem:
+def _solver(settings: Settings, scan_kind: str) -> diffrax.AbstractSolver:
+    """The solver as it runs: tolerances set, its loop over stages fit for what is asked of it.
+
+    Left to itself Diffrax would always leave room for reverse mode in that loop.
+    """
     solver = with_tolerances(settings.solver, settings.rtol, settings.atol, fixed=settings.fixed)
     if getattr(solver, "scan_kind", "none") is None:
-        # Diffrax would leave room for reverse mode in the loop over stages; nobody needs it here.
-        solver = eqx.tree_at(operator.attrgetter("scan_kind"), solver, "lax", is_leaf=_is_none)
+        solver = eqx.tree_at(operator.attrgetter("scan_kind"), solver, scan_kind, is_leaf=_is_none)
+    if stays_on_constraints(settings.stabilise):
+        return OnConstraints(solver, isinstance(settings.stabilise, Nullspace))
+    return solver
+
+
+def _problem(system: AbstractSystem, params: Params, settings: Settings, ts: AnyArray) -> Problem:
     return Problem(
-        term=diffrax.ODETerm(Field(system.laws)),
-        solver=solver,
-        controller=_controller(settings, ts),
+        term=diffrax.ODETerm(Field(system.laws, settings.stabilise)),
+        solver=_solver(settings, "lax"),
+        controller=_controller(system, settings, ts),
         params=params,
         events=settings.events,
         dense=settings.dense,
@@ -98,7 +109,9 @@ def _is_none(leaf: Any) -> bool:
     return leaf is None
 
 
-def _controller(settings: Settings, ts: AnyArray) -> diffrax.AbstractStepSizeController:
+def _controller(
+    system: AbstractSystem, settings: Settings, ts: AnyArray
+) -> diffrax.AbstractStepSizeController:
     if settings.fixed:
         return diffrax.ConstantStepSize()
     array = jnp if is_traced(ts) else np
@@ -112,7 +125,8 @@ def _controller(settings: Settings, ts: AnyArray) -> diffrax.AbstractStepSizeCon
         * array.maximum(array.abs(ts[0]), array.abs(ts[-1])),
         force_dtmin=False,
     )
-    return LandOnSamples.over(adaptive, ts)
+    passing = stays_on_constraints(settings.stabilise)
+    return LandOnSamples.over(adaptive, ts, system.laws if passing else None)
 
 
 def first_step(settings: Settings, duration: Any) -> Any:
@@ -175,7 +189,10 @@ def run_in_stretches(
     except KeyboardInterrupt:
         if same(march.result, RESULTS.successful) and float(march.t) < float(t1):
             status = RESULTS.interrupted
-    return _finish(march, ts, status, dense, problem)
+    run = _finish(march, ts, status, dense, problem)
+    return run._replace(
+        ys=np.asarray(on_constraints(system.laws, settings.stabilise, run.ts, run.ys, params))
+    )
 
 
 def _fetch_dense(march: March) -> tuple[np.ndarray, Any]:
@@ -241,7 +258,7 @@ def _diffrax_event(
     if boolean:
         return diffrax.Event(lambda t, y, args, **_: event.raw_value(t, y, args))
 
-    field = Field(system.laws)
+    field = Field(system.laws)  # its direction decides, feedback does not
 
     def condition(t: Any, y: AnyArray, args: Params, *, t0: Any, **_: Any) -> AnyArray:
         """The event's value; where it starts at zero, with the sign it is about to take."""
@@ -267,8 +284,8 @@ def run_traced(
     forward = settings.gradient == "forward"
     solve = diffrax.diffeqsolve if forward else reverse_only(diffrax.diffeqsolve)
     solution = solve(
-        diffrax.ODETerm(Field(system.laws)),
-        with_tolerances(settings.solver, settings.rtol, settings.atol, fixed=settings.fixed),
+        diffrax.ODETerm(Field(system.laws, settings.stabilise)),
+        _solver(settings, "lax" if forward else "checkpointed"),
         ts[0],
         ts[-1],
         first_step(settings, ts[-1] - ts[0]),
@@ -277,7 +294,7 @@ def run_traced(
         saveat=diffrax.SaveAt(
             subs=[diffrax.SubSaveAt(ts=ts), diffrax.SubSaveAt(t1=True)], dense=settings.dense
         ),
-        stepsize_controller=_controller(settings, ts),
+        stepsize_controller=_controller(system, settings, ts),
         adjoint=diffrax.ForwardMode() if forward else diffrax.RecursiveCheckpointAdjoint(),
         event=event,
         max_steps=settings.max_steps,
@@ -286,6 +303,7 @@ def run_traced(
     (times, (end_t,)), (ys, (end_y,)) = _as_any(solution.ts), _as_any(solution.ys)
     if forward:
         times, end_t, ys, end_y = forward_only((times, end_t, ys, end_y))
+    ys = on_constraints(system.laws, settings.stabilise, times, ys, params)
     which = jnp.asarray(-1, jnp.int32)
     if settings.events:
         which = jnp.where(_as_any(solution.event_mask), 0, -1).astype(jnp.int32)

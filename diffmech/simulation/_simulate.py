@@ -4,6 +4,7 @@ import warnings
 from typing import Any
 
 import diffrax
+import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -21,10 +22,18 @@ from .._checks import (
 from .._results import RESULTS, message, same
 from .._typing import AnyArray, Coordinates, Number, Params
 from ..model import AbstractSystem, Laws
-from ..motion import pack, prepare, unpack
+from ..motion import (
+    AbstractStabilisation,
+    Penalty,
+    as_stabilisation,
+    pack,
+    prepare,
+    unpack,
+    violations,
+)
 from ._events import Events, as_events
 from ._failure import culprit, explain
-from ._methods import DEFAULT_METHOD, as_solver, method_name, require_suitable
+from ._methods import DEFAULT_METHOD, as_solver, method_name, require_suitable, stiff_solver
 from ._run import DEFAULT_MAX_STEPS, Run, Settings, run_in_stretches, run_traced
 from ._trajectory import Trajectory
 
@@ -34,6 +43,8 @@ DEFAULT_RTOL = {"float64": 1e-11, "float32": 1e-5}
 # Dense output under a trace must allocate every step it might take.
 DENSE_TRACED_MAX_STEPS = 8192
 _SMALLEST_TOLERANCE_IN_EPS = 50.0  # 1.1e-14 in float64; below it step control measures rounding
+# Of the size of the coordinates or rates: starts are often printed with few digits.
+_START_VIOLATION = 1e-6
 _SMALLEST_SPACING_IN_EPS = 64.0  # of the largest time; a few steps must fit between samples
 
 
@@ -63,10 +74,12 @@ def simulate(
     ts: Any = None,
     t0: Number = 0.0,
     params: Params = None,
-    method: str | diffrax.AbstractSolver = DEFAULT_METHOD,
+    method: str | diffrax.AbstractSolver | None = None,
     rtol: Number | None = None,
     atol: Number | None = None,
     dt: Number | None = None,
+    stabilise: str | AbstractStabilisation | None = None,
+    check_start: bool = True,
     samples: int = DEFAULT_SAMPLES,
     events: Events | None = None,
     dense: bool = False,
@@ -95,6 +108,9 @@ def simulate(
       float32), which keeps the energy of a chaotic chain of 15 links to 1e-10 over 20 s;
       `atol=None` means equal to `rtol`.
     - `dt`: a constant step [s], adjusted to divide the duration; then no tolerance is used.
+    - `stabilise`: how a constrained machine is kept on its constraints: "projection" (the default),
+      "nullspace", "baumgarte", "penalty", "none", or `baumgarte(omega, zeta)`, `penalty(alpha,
+      omega, zeta)`.
 
     **Other arguments:**
 
@@ -102,6 +118,7 @@ def simulate(
       `Event`; the first to change sign or become true ends the run.
     - `dense`: keep every step's interpolation for `trajectory(t)`; samples are more accurate, since
       steps end on them.
+    - `check_start`: refuse a start that breaks the constraints; `assemble` mends one.
     - `gradient`: "reverse" (`jax.grad`, `jax.jacrev`) or "forward" (`jax.jvp`, `jax.jacfwd`).
     - `max_steps`: bound on attempted steps.
     - `throw`: raise `SimulationError` if the run fails; otherwise look at `trajectory.status`.
@@ -126,6 +143,7 @@ def simulate(
         rtol=rtol,
         atol=atol,
         dt=dt,
+        stabilise=stabilise,
         events=events,
         dense=dense,
         gradient=gradient,
@@ -135,10 +153,28 @@ def simulate(
         y0 = pack(q, qd, jnp.zeros((), q.dtype))
         run = run_traced(system, params, y0, times, settings)
         return _record(run, system, params, settings, times[-1])
+    if check_start and settings.stabilise is not None:
+        _require_consistent(system, q, qd, times[0], params)
     y0 = np.concatenate([q, qd, np.zeros(1, q.dtype)])
     run = run_in_stretches(system, params, y0, times, times[-1], settings, progress, system.name)
     run = run._replace(result=explain(run, system, params, settings))
     return _finished(_record(run, system, params, settings, times[-1]), throw)
+
+
+def _require_consistent(
+    system: AbstractSystem, q: AnyArray, qd: AnyArray, t: AnyArray, params: Params
+) -> None:
+    """Refuse a start that breaks its constraints by more than printed digits do."""
+    found = violations(system, q, qd, t, params)
+    for values, state, where in ((found.place, q, "place"), (found.rate, qd, "rates")):
+        sizes = np.abs(np.asarray(values))
+        worst = int(np.argmax(sizes))
+        if not sizes[worst] <= _START_VIOLATION * (1.0 + np.max(np.abs(state))):
+            raise ValueError(
+                f"the start of {system.name!r} breaks its constraints: {system.rows[worst]} by "  # pyright: ignore
+                f"{float(values[worst]):.3g} in {where}. `assemble(system, q0, qd0)` gives the "
+                "nearest state that keeps them; `check_start=False` runs from this one all the same"
+            )
 
 
 def _sample_times(duration: Any, ts: Any, t0: AnyArray, samples: int) -> AnyArray:
@@ -194,6 +230,7 @@ def _settings(
     rtol: Any,
     atol: Any,
     dt: Any,
+    stabilise: Any,
     events: Events | None,
     dense: bool,
     gradient: str,
@@ -204,8 +241,17 @@ def _settings(
         raise ValueError(f"`gradient` must be 'reverse' or 'forward', but is {gradient!r}")
     if max_steps is not None:
         max_steps = as_count(max_steps, "max_steps", 1)
+    how = _stabilisation(system, stabilise)
+    if method is None:
+        stiff = isinstance(how, Penalty) and not how.inertial
+        method = stiff_solver() if stiff else DEFAULT_METHOD
     solver = as_solver(method)
-    require_suitable(solver, fixed=dt is not None, lagrangian=isinstance(system.laws, Laws))
+    require_suitable(
+        solver,
+        fixed=dt is not None,
+        lagrangian=isinstance(system.laws, Laws),
+        constrained=how is not None,
+    )
     names, made = as_events(events, system, params)
     if rtol is None:
         rtol = DEFAULT_RTOL[float_dtype().name]
@@ -229,7 +275,19 @@ def _settings(
         max_steps=max_steps or (DENSE_TRACED_MAX_STEPS if traced_dense else DEFAULT_MAX_STEPS),
         dense=bool(dense),
         gradient=gradient,
+        stabilise=jax.tree.map(in_force, how),
     )
+
+
+def _stabilisation(system: AbstractSystem, given: Any) -> AbstractStabilisation | None:
+    """How violations of constraints are treated: projection, unless said otherwise."""
+    if getattr(system, "constraints", ()):
+        return as_stabilisation("projection" if given is None else given)
+    if given is not None:
+        raise ValueError(
+            f"`stabilise` must be left out: {system.name!r} has no constraints to keep"
+        )
+    return None
 
 
 def _require_step(dt: AnyArray, times: AnyArray) -> None:
@@ -260,14 +318,11 @@ def _record(
     run: Run, system: AbstractSystem, params: Params, settings: Settings, goal: AnyArray
 ) -> Trajectory:
     qs, qds, work = unpack(run.ys)
-    empty = np.zeros((qs.shape[0], 0), qs.dtype)
     return Trajectory(
         ts=run.ts,
         qs=qs,
         qds=qds,
         work=work,
-        residuals=empty,
-        multipliers=empty,
         status=run.result,
         stats={"accepted": run.accepted, "rejected": run.rejected},
         params=params,

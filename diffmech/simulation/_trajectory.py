@@ -19,23 +19,24 @@ from ..model import AbstractSystem
 from ..motion import (
     BodyState,
     Energy,
-    Field,
     Reaction,
     body_states_along,
     energy_of,
+    is_holonomic,
     reactions_along,
     require_parts,
     unpack,
 )
-from ._path import MotionPath, knot
+from ._held import Held, held_along, is_constrained
+from ._manifold import on_constraints
+from ._path import MotionPath, place_knot
 from ._report import Report, assess
 from ._run import End, Settings
 from ._summary import summarise
 
 _T = TypeVar("_T")
-_CONSTRAINED = ("residuals", "multipliers")
 _REPORTS = ("report with errors", "report without errors")
-_SAMPLED = ("ts", "qs", "qds", "work", *_CONSTRAINED)
+_SAMPLED = ("ts", "qs", "qds", "work")
 
 
 @jax.tree_util.register_pytree_node_class
@@ -72,14 +73,23 @@ def _energies(laws: Any, ts: Times, qs: Samples, qds: Samples, params: Params) -
 
 @eqx.filter_jit
 def _between_samples(laws: Any, ts: Times, ys: AnyArray, params: Params, t: AnyArray) -> AnyArray:
-    """y on the path between the two samples around each time, shape (len(t), 2n + 1)."""
+    """y on the path between the two samples around each time, shape (len(t), 2n + 1); no work."""
 
     def at(t: AnyArray) -> AnyArray:
         left = jnp.clip(jnp.searchsorted(ts, t, side="right") - 1, 0, ts.shape[0] - 2)
-        start, end = (knot(Field(laws), ts[i], ys[i], params) for i in (left, left + 1))
+        ends = [place_knot(laws, ts[i], ys[i], params) for i in (left, left + 1)]
+        start, end = (jnp.pad(knot, ((0, 0), (0, 1))) for knot in ends)
         return MotionPath(t0=ts[left], t1=ts[left + 1], start=start, end=end).evaluate(t)
 
     return jax.vmap(at)(t)
+
+
+def _of_rates(run: "Trajectory") -> np.ndarray:
+    """Which rows restrict rates only, shape (m,)."""
+    laws = run.system.laws
+    if not is_constrained(laws):
+        return np.zeros(0, bool)
+    return ~is_holonomic(laws, run.qs[0], run.ts[0], run.params)  # pyright: ignore
 
 
 class Trajectory(eqx.Module):
@@ -91,8 +101,11 @@ class Trajectory(eqx.Module):
         qds: their rates, shape (k, n) [1/s].
         work: work done by forces, dissipation and explicit time dependence since the start,
             shape (k,) [J].
-        residuals: constraint residuals, shape (k, m); m = 0 without constraints.
-        multipliers: constraint multipliers, shape (k, m).
+        residuals: what is left of the constraints at the samples, φ(q, t) and for rows that
+            restrict rates A q̇ + a, shape (k, m); m = 0 without constraints.
+        multipliers: λ at the samples, shape (k, m), columns named by `system.rows`; NaN where it
+            is not unique.
+        held: `Held(place, rate, multipliers, distance)`, all that is known of the constraints.
         status: how the run ended, a member of `RESULTS`.
         event: name of the event that ended the run, or None.
         energies: total, kinetic and potential energy at the samples.
@@ -111,8 +124,6 @@ class Trajectory(eqx.Module):
     qs: AnyArray
     qds: AnyArray
     work: AnyArray
-    residuals: AnyArray
-    multipliers: AnyArray
     status: Result
     stats: dict[str, Any]
     params: Params
@@ -140,7 +151,6 @@ class Trajectory(eqx.Module):
         if self.event is not None:
             end = {"ts": self.end.t, "qs": self.end.q, "qds": self.end.qd, "work": self.end.work}
             arrays |= {name: np.append(arrays[name], [x], axis=0) for name, x in end.items()}
-            arrays |= {name: np.zeros((len(arrays["ts"]), 0)) for name in _CONSTRAINED}
         return dataclasses.replace(self, **arrays, _memo=_Memo())
 
     @property
@@ -160,6 +170,27 @@ class Trajectory(eqx.Module):
             "energies",
             lambda: _energies(self.system.laws, self.ts, self.qs, self.qds, self.params),
         )
+
+    @property
+    def held(self) -> Held:
+        """Violations, multipliers and distance from rank loss at the samples."""
+        if np.ndim(self.qs) != 2:
+            self.single_run()
+        return self._memo.get(
+            "held",
+            lambda: held_along(self.system.laws, self.ts, self.qs, self.qds, self.params),
+        )
+
+    @property
+    def residuals(self) -> AnyArray:
+        """φ at the samples, or A q̇ + a of rows that restrict rates only; shape (k, m)."""
+        held = self.held
+        return jnp.where(held.place == 0, jnp.where(_of_rates(self), held.rate, 0.0), held.place)
+
+    @property
+    def multipliers(self) -> AnyArray:
+        """λ at the samples, shape (k, m); NaN where it is not unique."""
+        return self.held.multipliers
 
     def bodies(self) -> dict[str, BodyState]:
         """Every body of a machine of parts along the run, by name; arrays of shape (k, ...)."""
@@ -200,6 +231,7 @@ class Trajectory(eqx.Module):
         else:
             samples = jnp.concatenate([self.qs, self.qds, self.work[:, None]], axis=1)
             ys = _between_samples(self.system.laws, self.ts, samples, self.params, flat)
+        ys = on_constraints(self.system.laws, self.settings.stabilise, flat, ys, self.params)
         q, qd, _ = unpack(ys)
         shape = (*times.shape, self.qs.shape[1])
         return q.reshape(shape), qd.reshape(shape)
@@ -231,11 +263,12 @@ class Trajectory(eqx.Module):
         """The final state and the report as a dictionary that JSON can hold."""
         return summarise(self.single_run())
 
-    def remembering(self, report: Report, energies: Energy) -> "Trajectory":
-        """The same run with its report and energies known already, as when read from a file."""
+    def remembering(self, report: Report, energies: Energy, held: Held) -> "Trajectory":
+        """The same run with what is computed from it known already, as when read from a file."""
         compared = not np.all(np.isnan(report.error))
         self._memo.get(_REPORTS[0 if compared else 1], lambda: report)
         self._memo.get("energies", lambda: energies)
+        self._memo.get("held", lambda: held)
         return self
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> Path:
@@ -245,9 +278,11 @@ class Trajectory(eqx.Module):
         return save(self.single_run(), path, overwrite=overwrite)
 
     def to_csv(self, path: str | Path, *, overwrite: bool = False) -> Path:
-        """Write time, coordinates, rates, energy and work as columns with a header."""
+        """Write time, coordinates, rates, energy, work and multipliers as columns with a header."""
         run = self.single_run()
         names = list(run.system.coordinates)
-        header = ["t", *names, *(f"{name}_dot" for name in names), "energy", "work"]
+        rows = [f"lambda_{row}" for row in getattr(run.system, "rows", ())]
+        header = ["t", *names, *(f"{name}_dot" for name in names), "energy", "work", *rows]
         columns = [run.ts, *run.qs.T, *run.qds.T, run.energies.total, run.work]
+        columns += list(run.multipliers.T)
         return write_csv(path, header, [np.asarray(c) for c in columns], overwrite=overwrite)

@@ -26,3 +26,4 @@ from ._pages import (
 )
 from ._places import paths as paths, stroboscope as stroboscope
 from ._series import coordinates as coordinates, phase as phase, rates as rates
+from ._tournament import tournament as tournament

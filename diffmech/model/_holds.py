@@ -1,0 +1,371 @@
+"""Holds: parts that join bodies whose poses are free, by constraints.
+
+    "elbow": Hold.pin(upper @ fixed([0.5, 0, 0]), lower @ fixed([-0.5, 0, 0]))
+
+Each takes the frames of a joint on its two bodies and says what must vanish between them; the
+multipliers are then forces and moments on the second body, in newtons and newton metres. Rows that
+vanish by themselves are left out: in a plane a pin has two rows, in space five.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+
+from .._checks import as_scalar, trial_trace
+from .._suggest import suggestion
+from .._typing import AnyArray, Number, Numbers, Params, Scalar, Vector
+from ..geometry import (
+    Pose,
+    dot,
+    from_rotation_vector,
+    hat,
+    is_number,
+    minus,
+    plus,
+    stacked,
+    times,
+    triple,
+)
+from ._constraints import AbstractConstraint
+from ._parts import AbstractPart
+from ._places import Parts, placed
+from ._trial import trial_arguments
+
+_AXES = {"x": (0, 1, 2), "y": (1, 2, 0), "z": (2, 0, 1)}
+_APART = 1e-9  # [m or 1] a gap of plain numbers that is not rounding
+
+
+def _entries_of(pose: Pose) -> tuple[tuple[Any, ...], tuple[tuple[Any, ...], ...]]:
+    """Origin and axes of a frame, three entries each."""
+    if pose.dense:
+        origin = tuple(pose.origin[i] for i in range(3))
+        return origin, tuple(tuple(pose.turn[i, j] for i in range(3)) for j in range(3))
+    return pose.origin, tuple(zip(*pose.turn, strict=True))
+
+
+def _gap(first: Pose, second: Pose) -> tuple[Any, ...]:
+    a, b = _entries_of(first)[0], _entries_of(second)[0]
+    return tuple(minus(y, x) for x, y in zip(a, b, strict=True))
+
+
+def _axis(axis: str) -> tuple[int, int, int]:
+    if axis not in _AXES:
+        raise ValueError(
+            f"`axis` must be 'x', 'y' or 'z', but is {axis!r}.{suggestion(str(axis), _AXES)}"
+        )
+    return _AXES[axis]
+
+
+def _ball(first: Pose, second: Pose, axis: str) -> tuple[Any, ...]:
+    del axis
+    return _gap(first, second)
+
+
+def _aligned(first: Pose, second: Pose) -> tuple[Any, ...]:
+    (ax, ay, az), (bx, by, bz) = _entries_of(first)[1], _entries_of(second)[1]
+    return dot(az, by), dot(ax, bz), dot(ay, bx)
+
+
+def _pin(first: Pose, second: Pose, axis: str) -> tuple[Any, ...]:
+    i, j, k = _axis(axis)
+    a, b = _entries_of(first)[1], _entries_of(second)[1]
+    return *_gap(first, second), dot(a[i], b[j]), dot(a[i], b[k])
+
+
+def _weld(first: Pose, second: Pose, axis: str) -> tuple[Any, ...]:
+    del axis
+    return *_gap(first, second), *_aligned(first, second)
+
+
+def _slider(first: Pose, second: Pose, axis: str) -> tuple[Any, ...]:
+    _, j, k = _axis(axis)
+    gap, axes = _gap(first, second), _entries_of(first)[1]
+    return dot(axes[j], gap), dot(axes[k], gap), *_aligned(first, second)
+
+
+_KINDS: dict[str, Callable[[Pose, Pose, str], tuple[Any, ...]]] = {
+    "ball": _ball,
+    "pin": _pin,
+    "weld": _weld,
+    "slider": _slider,
+}
+
+
+class AbstractHold(AbstractPart):
+    """A part that restricts the machine. `frames` are those of its two bodies, in space."""
+
+    frames: eqx.AbstractVar[tuple[Pose, Pose]]
+
+    @property
+    def holonomic(self) -> bool:
+        """Whether it restricts places, not only rates."""
+        return True
+
+    @property
+    def place(self) -> tuple[()]:
+        return ()
+
+    def residual(self) -> tuple[Any, ...]:
+        """What must vanish of the place; plain numbers are left out."""
+        return ()
+
+    def slip(self, rates: tuple[Pose, Pose]) -> tuple[Any, ...]:
+        """What must vanish of the rates of both frames; plain numbers are left out."""
+        del rates
+        return ()
+
+    @property
+    def point(self) -> AnyArray:
+        """Where its force acts, shape (3,) [m]."""
+        return self.frames[1].position
+
+    def virtual(self, shift: AnyArray, turn: AnyArray) -> AnyArray:
+        """How its rows change when the second body is shifted [m] and turned [rad], both small.
+
+        In space, turned about `point`; shape (number of rows,).
+        """
+        first, second = self.frames
+        arm = second.position - self.point
+        if self.holonomic:
+            spin = from_rotation_vector(turn)
+            there = Pose(self.point + shift + spin @ arm, spin @ second.rotation)
+            moved = eqx.tree_at(lambda hold: hold.frames, self, (first, there))
+            return jnp.stack(self._varying(moved.residual()))
+        still = Pose(jnp.zeros(3), jnp.zeros((3, 3)))
+        rate = Pose(shift + jnp.cross(turn, arm), hat(turn) @ second.rotation)
+        return jnp.stack(self._varying(self.slip((still, rate))))
+
+    def _varying(self, entries: tuple[Any, ...]) -> list[Any]:
+        """Of the rows of a moved frame, those that the machine itself has."""
+        own = self.residual() if self.holonomic else self.slip(self.frames)
+        pairs = zip(entries, own, strict=True)
+        return [jnp.asarray(entry) for entry, one in pairs if not is_number(one)]
+
+
+class _Joint(AbstractHold):
+    frames: tuple[Pose, Pose]
+    kind: str = eqx.field(static=True)
+    axis: str = eqx.field(static=True)
+
+    def residual(self) -> tuple[Any, ...]:
+        return _KINDS[self.kind](*self.frames, self.axis)
+
+
+class _Distance(AbstractHold):
+    frames: tuple[Pose, Pose]
+    length: Any
+
+    def residual(self) -> tuple[Any, ...]:
+        gap = stacked(_gap(*self.frames))
+        return (jnp.sqrt(gap @ gap) - self.length,)
+
+
+class _OnCurve(AbstractHold):
+    frames: tuple[Pose, Pose]  # of the curve, and of the point
+    curve: Callable[[Any], Any] = eqx.field(static=True)
+
+    def residual(self) -> tuple[Any, ...]:
+        first, second = self.frames
+        inside = first.inverse.point(second.position)
+        return tuple(jnp.reshape(self.curve(inside), (-1,)))
+
+
+class _Rolling(AbstractHold):
+    """The points of both bodies that touch move alike, in some directions of space."""
+
+    frames: tuple[Pose, Pose]
+    at: Any  # where they touch, three entries [m]
+    along: tuple[Any, ...]  # directions, three entries each
+
+    @property
+    def holonomic(self) -> bool:
+        return False
+
+    @property
+    def point(self) -> AnyArray:
+        return stacked(self.at)
+
+    def slip(self, rates: tuple[Pose, Pose]) -> tuple[Any, ...]:
+        velocities = [_velocity(f, r, self.at) for f, r in zip(self.frames, rates, strict=True)]
+        between = tuple(minus(b, a) for a, b in zip(*velocities, strict=True))
+        return tuple(dot(direction, between) for direction in self.along)
+
+
+def _velocity(frame: Pose, rate: Pose, at: tuple[Any, ...]) -> tuple[Any, ...]:
+    """v + ω × (at − r) = v + Ṙ Rᵀ (at − r) of the body's point that is at a place of space."""
+    (origin, axes), (velocity, axis_rates) = _entries_of(frame), _entries_of(rate)
+    arm = tuple(minus(x, r) for x, r in zip(at, origin, strict=True))
+    inside = [dot(axis, arm) for axis in axes]
+    total = velocity
+    for part, axis_rate in zip(inside, axis_rates, strict=True):
+        total = tuple(plus(v, times(part, r)) for v, r in zip(total, axis_rate, strict=True))
+    return total
+
+
+_GROUND = Pose((0.0, 0.0, 0.0), ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)))
+
+
+class Hold:
+    """Joints between bodies whose poses are free. Frames are `Pose`s that bodies carry.
+
+    The ground is any pose that does not move: `fixed([x, y, z])`.
+    """
+
+    @staticmethod
+    def pin(first: Pose, second: Pose, axis: str = "z") -> AbstractPart:
+        """A hinge: origins together, and the frames' `axis` in line. Two rows in the plane."""
+        return _Joint((first, second), "pin", axis)
+
+    @staticmethod
+    def weld(first: Pose, second: Pose) -> AbstractPart:
+        """Frames together, as one. Six rows in space, three in the plane."""
+        return _Joint((first, second), "weld", "z")
+
+    @staticmethod
+    def slider(first: Pose, second: Pose, axis: str = "x") -> AbstractPart:
+        """The second frame slides along the first one's `axis` and does not turn in it."""
+        return _Joint((first, second), "slider", axis)
+
+    @staticmethod
+    def ball(first: Pose, second: Pose) -> AbstractPart:
+        """Origins together: a ball in its socket. Three rows, forces in space components."""
+        return _Joint((first, second), "ball", "z")
+
+    @staticmethod
+    def distance(first: Pose, second: Pose, length: Number) -> AbstractPart:
+        """A light rigid rod of `length` [m] between the origins; its multiplier is its thrust."""
+        return _Distance((first, second), as_scalar(length, "length", positive=True))
+
+    @staticmethod
+    def on_curve(curve: Callable[[Any], Any], second: Pose, first: Pose = _GROUND) -> AbstractPart:
+        """The second frame's origin stays where `curve(point)` is zero.
+
+        `curve` takes a point in the first frame, shape (3,), and returns one number (a surface, or
+        a curve of the plane) or two (a curve in space).
+        """
+        return _OnCurve((first, second), curve)
+
+    @staticmethod
+    def rolling(
+        second: Pose, at: Numbers, first: Pose = _GROUND, along: str = "xy"
+    ) -> AbstractPart:
+        """Rolling without slip: at the point `at` of space both bodies move alike.
+
+        `along` names the directions of space in which they do: "xy" on level ground. That the
+        bodies touch at all is said by the coordinates, or by `on_curve`.
+        """
+        return _Rolling((first, second), triple(at, "at"), _directions(along))
+
+    @staticmethod
+    def skate(second: Pose, axis: str = "y", first: Pose = _GROUND) -> AbstractPart:
+        """A knife edge: the frame's origin does not move along its own `axis`."""
+        origin, axes = _entries_of(second)
+        return _Rolling((first, second), origin, (axes["xyz".index(axis)],))
+
+
+def _directions(names: str) -> tuple[tuple[float, float, float], ...]:
+    if not names or not set(names) <= set("xyz"):
+        raise ValueError(f"`along` must name axes of space, such as 'xy', but is {names!r}")
+    return tuple(tuple(float(name == other) for other in "xyz") for name in names)  # pyright: ignore
+
+
+def _checked(entries: tuple[Any, ...], name: str) -> list[Any]:
+    """The rows that can vary; one that cannot must be zero."""
+    for entry in entries:
+        if is_number(entry) and abs(entry) > _APART:
+            raise ValueError(
+                f"the hold {name!r} cannot close: two of its frames are {entry:g} apart, whatever "
+                "the coordinates"
+            )
+    return [jnp.asarray(entry) for entry in entries if not is_number(entry)]
+
+
+@dataclass(frozen=True)
+class HoldsOfParts(AbstractConstraint):
+    """All holds of a machine of parts: of place if `holonomic`, else of rates."""
+
+    parts: Callable[..., Parts]
+    holonomic: bool
+
+    @property
+    def functions(self) -> tuple[Callable[..., Any], ...]:
+        return ()
+
+    def _rows(
+        self, q: Vector, qd: Vector | None, t: Scalar, params: Params
+    ) -> dict[str, list[Any]]:
+        """The rows of every hold that has some, by name."""
+        if qd is None:
+            made = self.parts(q, t, params)
+            holds = {n: p for n, p in made.items() if isinstance(p, AbstractHold) and p.holonomic}
+            found = {name: hold.residual() for name, hold in holds.items()}
+        else:
+            holds, rates = framed(self.parts, q, qd, t, params)
+            found = {name: hold.slip(rates[name]) for name, hold in holds.items()}
+        rows = {name: _checked(entries, name) for name, entries in found.items()}
+        return {name: entries for name, entries in rows.items() if entries}
+
+    def residual(self, q: Vector, t: Scalar, params: Params) -> AnyArray:
+        if self.holonomic:
+            return stack_rows(self._rows(q, None, t, params))
+        return jnp.zeros_like(self.rate(q, jnp.zeros_like(q), t, params))
+
+    def rate(self, q: Vector, qd: Vector, t: Scalar, params: Params) -> AnyArray:
+        if self.holonomic:
+            return jax.jvp(
+                lambda q, t: self.residual(q, t, params), (q, t), (qd, jnp.ones_like(t))
+            )[1]
+        return stack_rows(self._rows(q, qd, t, params))
+
+    def counts(self, q: Any, t: Any, params: Params) -> dict[str, int]:
+        """How many rows every hold has, by name; nothing is computed."""
+        found: dict[str, int] = {}
+
+        def look(q: Any, t: Any, params: Params) -> Any:
+            rows = self._rows(q, None if self.holonomic else q, t, params)
+            found.update({name: len(entries) for name, entries in rows.items()})
+            return q
+
+        jax.eval_shape(look, q, t, params)
+        return found
+
+    def blocks(self, q: Any, t: Any, params: Params) -> tuple[int, ...]:
+        return tuple(self.counts(q, t, params).values())
+
+    def tried(self, n: int, params: Params, label: str) -> dict[str, int]:
+        q, _, t, params = trial_arguments(n, params)
+        trial_trace(self.residual, label, None, q, t, params)
+        return self.counts(q, t, params)
+
+
+def stack_rows(rows: dict[str, list[Any]]) -> AnyArray:
+    """All rows in one vector, shape (m,)."""
+    return jnp.stack([entry for entries in rows.values() for entry in entries])
+
+
+def framed(
+    parts: Callable[..., Parts], q: Vector, qd: Vector, t: Scalar, params: Params
+) -> tuple[dict[str, AbstractHold], dict[str, tuple[Pose, Pose]]]:
+    """The holds that restrict rates only, and the rates of their frames, by name."""
+
+    def only_frames(q: Vector, t: Scalar, params: Params) -> Parts:
+        made = parts(q, t, params)
+        holds = {n: p for n, p in made.items() if isinstance(p, AbstractHold)}
+        return {n: _Frames(hold) for n, hold in holds.items() if not hold.holonomic}
+
+    made, rates = placed(only_frames, q, qd, t, params)
+    return {name: made[name].hold for name in made}, rates  # pyright: ignore
+
+
+class _Frames(AbstractPart):
+    """A hold seen as a part whose place are its frames."""
+
+    hold: AbstractHold
+
+    @property
+    def place(self) -> tuple[Pose, Pose]:
+        return self.hold.frames

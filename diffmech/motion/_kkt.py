@@ -1,0 +1,112 @@
+"""Accelerations and multipliers together, from one symmetric system.
+
+    M q̈ + b = Jᵀ λ,   J q̈ = r
+
+Rows are scaled to about unit size in the metric of the masses. Adding JᵀwJ to M changes nothing
+where J q̈ = r holds, and makes the matrix definite wherever the motion is determinate, parts without
+mass included:
+
+    M̃ = M + JᵀwJ,   S = √w J M̃⁻¹ Jᵀ √w   (eigenvalues between 0 and 1),   μ = S⁻¹(...),   λ = √w μ
+
+Redundant rows and positions where rows become dependent make S singular. It is therefore solved as
+(S + ε)⁻¹ and refined: where rows are independent the result is that of S to round-off; along a
+combination of rows that says nothing, or nearly nothing (σ² < ε), no force is made up, and the
+accelerations are those that are still determined.
+"""
+
+from typing import Any, NamedTuple
+
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from .._typing import AnyArray, Columns, Matrix, Vector
+from ._solve import solve_columns
+
+# √ε = 1e-5 is the part of a row's size below which a combination of rows counts as lost.
+REGULARISATION = 1e-10
+_REFINEMENTS = 2  # leave (ε/(σ² + ε))³ of the error: 1e-15 where σ² is 1e-5
+# A multiplier is unique if less than this part of its row lies in lost combinations.
+_LOST_PART = 1e-3
+_UNITS = 1e3  # ratio of sizes up to which constraints are told apart by their units
+
+Blocks = tuple[int, ...]  # how many rows each constraint has
+
+
+class Scaled(NamedTuple):
+    """Rows scaled to unit size, with what solving needs; nothing in it is differentiated."""
+
+    mass: Matrix  # M̃, (n, n)
+    rows: Columns  # √w J, (m, n)
+    roots: Vector  # √w, (m,)
+
+
+def scaled(mass: Matrix, jacobian: AnyArray, blocks: Blocks) -> Scaled:
+    """M̃ and the scaled rows.
+
+    Rows of one constraint share their scale: where links fall in line a row of their closure may
+    vanish, which must be seen and not be scaled away. Constraints in other units are scaled apart,
+    up to a ratio of `_UNITS`.
+    """
+    mass, jacobian = lax.stop_gradient(mass), lax.stop_gradient(jacobian)
+    diagonal = jnp.abs(jnp.diagonal(mass))
+    heavy = diagonal > 0
+    mobility = jnp.where(heavy, 1.0 / jnp.where(heavy, diagonal, 1.0), 0.0)
+    sizes = jacobian**2 @ mobility
+    # A row on massless coordinates alone has no size in this metric: it gets one.
+    plain = jnp.sum(jacobian**2, axis=1) / jnp.maximum(jnp.max(diagonal), 1e-300)
+    sizes = jnp.where(sizes > 0, sizes, plain)
+    bounds = np.cumsum(blocks)[:-1]
+    shared = jnp.concatenate(
+        [jnp.broadcast_to(jnp.max(part), part.shape) for part in jnp.split(sizes, bounds)]
+    )
+    shared = jnp.maximum(shared, jnp.max(shared) / _UNITS**2)
+    roots = jnp.where(shared > 0, 1.0 / jnp.sqrt(jnp.where(shared > 0, shared, 1.0)), 1.0)
+    rows = roots[:, None] * jacobian
+    return Scaled(mass + rows.T @ rows, rows, roots)
+
+
+def inverse_of_rows(system: Scaled) -> tuple[Columns, Matrix]:
+    """M̃⁻¹ √w Jᵀ, shape (n, m), and (S + ε)⁻¹, shape (m, m)."""
+    pushed, _ = solve_columns(system.mass, system.rows.T)
+    return pushed, _regular_inverse(system.rows @ pushed)
+
+
+def _regular_inverse(square: Matrix) -> Matrix:
+    eye = jnp.eye(square.shape[0], dtype=square.dtype)
+    return solve_columns(square + REGULARISATION * eye, eye)[0]
+
+
+def solve_kkt(
+    mass: Matrix, jacobian: AnyArray, blocks: Blocks, load: Vector, right: Vector
+) -> tuple[Any, Any]:
+    """q̈ and λ with M q̈ − Jᵀλ = load, J q̈ = right; NaN where the motion is not determinate.
+
+    Derivatives are those of the solution, right wherever the rank of J is locally constant.
+    """
+    system = scaled(mass, jacobian, blocks)
+    m = system.roots.shape[0]
+
+    def solve(_: Any, b: tuple[Vector, Vector]) -> tuple[Vector, Vector]:
+        load, right = b[0], system.roots * b[1]
+        columns = jnp.concatenate([system.rows.T, (load + system.rows.T @ right)[:, None]], axis=1)
+        solved, _ = solve_columns(system.mass, columns)
+        pushed, free = solved[:, :m], solved[:, m]
+        square = system.rows @ pushed
+        inverse = _regular_inverse(square)
+        wanted = right - system.rows @ free
+        forces = inverse @ wanted
+        for _ in range(_REFINEMENTS):
+            forces = forces + inverse @ (wanted - square @ forces)
+        return free + pushed @ forces, -system.roots * forces
+
+    def apply(x: tuple[Vector, Vector]) -> tuple[Vector, Vector]:
+        return mass @ x[0] + jacobian.T @ x[1], jacobian @ x[0]
+
+    qdd, minus = lax.custom_linear_solve(apply, (load, right), solve, symmetric=True)
+    return qdd, -minus
+
+
+def unique_rows(inverse: Matrix) -> AnyArray:
+    """Which multipliers are determined, from (S + ε)⁻¹: ε(S + ε)⁻¹ projects on what is lost."""
+    return REGULARISATION * jnp.diagonal(inverse) < _LOST_PART

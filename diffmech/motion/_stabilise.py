@@ -1,0 +1,125 @@
+"""Ways to keep a constrained motion on its constraints.
+
+Solving for accelerations keeps φ̈ = 0, so that errors of φ̇ stay and those of φ grow with time. What
+is done about it is chosen by one argument; the model is the same under all.
+"""
+
+from typing import Any, ClassVar
+
+import equinox as eqx
+
+from .._checks import as_scalar
+from .._suggest import suggestion
+from .._typing import Number
+
+
+class AbstractStabilisation(eqx.Module):
+    """How violations are treated."""
+
+    name: ClassVar[str]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Unstabilised(AbstractStabilisation):
+    """Nothing is done: φ̈ = 0, and φ drifts."""
+
+    name: ClassVar[str] = "none"
+
+
+class Baumgarte(AbstractStabilisation):
+    """φ̈ + 2ζω φ̇ + ω² φ = 0: violations die out like a damped oscillator (Pfaffian: ψ̇ + ω ψ = 0)."""
+
+    omega: Any  # [rad/s]
+    zeta: Any
+    name: ClassVar[str] = "baumgarte"
+
+    def __str__(self) -> str:
+        return f"baumgarte(ω = {float(self.omega):g}, ζ = {float(self.zeta):g})"
+
+
+class Penalty(AbstractStabilisation):
+    """λ = −α (ω² φ + 2ζω φ̇ + φ̈): constraints become stiff springs and dampers with some mass.
+
+    With the φ̈ term (`inertial`) the equations are not stiff; without it they are, and want an
+    implicit method. The constraint is broken by about λ/(α ω²).
+    """
+
+    alpha: Any
+    omega: Any  # [rad/s]
+    zeta: Any
+    inertial: bool = eqx.field(static=True)
+    name: ClassVar[str] = "penalty"
+
+    def __str__(self) -> str:
+        kind = "" if self.inertial else ", without φ̈"
+        return f"penalty(α = {float(self.alpha):g}, ω = {float(self.omega):g}{kind})"
+
+
+class Projection(AbstractStabilisation):
+    """After every step, and at every sample, the nearest state that obeys φ = 0 and φ̇ = 0.
+
+    Nearest in the metric of the masses, δqᵀ M δq.
+    """
+
+    name: ClassVar[str] = "projection"
+
+
+class Nullspace(AbstractStabilisation):
+    """Independent coordinates are integrated, the others solved for, at every stage.
+
+    Which ones are independent is chosen anew at every step, by elimination with full pivoting.
+    """
+
+    name: ClassVar[str] = "nullspace"
+
+
+def baumgarte(omega: Number = 10.0, zeta: Number = 1.0) -> Baumgarte:
+    """φ̈ + 2ζω φ̇ + ω² φ = 0, with ω [rad/s] and damping ratio ζ."""
+    return Baumgarte(
+        omega=as_scalar(omega, "omega", positive=True),
+        zeta=as_scalar(zeta, "zeta", positive=True),
+    )
+
+
+def penalty(
+    alpha: Number | None = None,
+    omega: Number = 10.0,
+    zeta: Number = 0.7,
+    *,
+    inertial: bool = True,
+) -> Penalty:
+    """λ = −α (ω² φ + 2ζω φ̇ + φ̈); `inertial=False` leaves φ̈ out, which makes the equations stiff.
+
+    `alpha` is 1e8 if not given; without φ̈ it is 1e3, beyond which implicit methods struggle.
+    """
+    if alpha is None:
+        alpha = 1e8 if inertial else 1e3
+    return Penalty(
+        alpha=as_scalar(alpha, "alpha", positive=True),
+        omega=as_scalar(omega, "omega", positive=True),
+        zeta=as_scalar(zeta, "zeta", positive=True),
+        inertial=bool(inertial),
+    )
+
+
+_NAMED = {
+    "none": Unstabilised,
+    "baumgarte": baumgarte,
+    "penalty": penalty,
+    "projection": Projection,
+    "nullspace": Nullspace,
+}
+
+
+def as_stabilisation(value: str | AbstractStabilisation) -> AbstractStabilisation:
+    """By name or as it is."""
+    if isinstance(value, AbstractStabilisation):
+        return value
+    if not isinstance(value, str) or value not in _NAMED:
+        raise ValueError(
+            f"`stabilise` must be one of {', '.join(_NAMED)}, or `baumgarte(omega, zeta)` or "
+            f"`penalty(alpha, omega, zeta)`, but is {value!r}.{suggestion(str(value), _NAMED)}"
+        )
+    return _NAMED[value]()

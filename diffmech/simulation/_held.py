@@ -1,0 +1,126 @@
+"""What constraints did along a run: violations, multipliers, distance from rank loss."""
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import equinox as eqx
+import jax
+import numpy as np
+
+from .._typing import AnyArray, Params, Samples, Times
+from ..model import Laws
+from ..motion import mass_matrix_of, multipliers_of, rank_distance, violations_of
+
+if TYPE_CHECKING:
+    from ._trajectory import Trajectory
+
+NEAR_RANK_LOSS = 1e-3  # σ below which a report says so
+_WORTH_A_LOOK = 0.3  # σ at a sample below which a closer approach between samples is looked for
+_GRID, _ZOOMS = 33, 7  # points per look, and looks: the time is found to (1/16)⁷ of a sample's step
+_MOST = 64  # approaches looked at
+
+
+class Held(NamedTuple):
+    """Along a run, one column per row of the constraints.
+
+    Attributes:
+        place: φ(q, t), shape (k, m); zero for rows that restrict rates only.
+        rate: φ̇, or A q̇ + a, shape (k, m).
+        multipliers: λ, shape (k, m); NaN where it is not unique.
+        distance: σ, shape (k,): 1 where rows are independent, 0 where they become dependent.
+    """
+
+    place: AnyArray
+    rate: AnyArray
+    multipliers: AnyArray
+    distance: AnyArray
+
+
+def is_constrained(laws: Any) -> bool:
+    """Whether there are constraints to speak of."""
+    return isinstance(laws, Laws) and bool(laws.constraints)
+
+
+@eqx.filter_jit
+def _along(laws: Any, ts: Times, qs: Samples, qds: Samples, params: Params) -> Held:
+    def at(t: AnyArray, q: AnyArray, qd: AnyArray) -> Held:
+        found = violations_of(laws, q, qd, t, params)
+        forces = multipliers_of(laws, q, qd, t, params)
+        mass = mass_matrix_of(laws, q, qd, t, params)
+        return Held(found.place, found.rate, forces, rank_distance(laws, mass, q, t, params))
+
+    return jax.vmap(at)(ts, qs, qds)
+
+
+def held_along(laws: Any, ts: AnyArray, qs: AnyArray, qds: AnyArray, params: Params) -> Held:
+    """Violations, multipliers and distance from rank loss at samples."""
+    if is_constrained(laws):
+        return _along(laws, ts, qs, qds, params)
+    empty = np.zeros((qs.shape[0], 0), qs.dtype)
+    return Held(empty, empty, empty, np.ones(qs.shape[0], qs.dtype))
+
+
+@eqx.filter_jit
+def _distances(laws: Any, ts: Times, qs: Samples, qds: Samples, params: Params) -> AnyArray:
+    def at(t: AnyArray, q: AnyArray, qd: AnyArray) -> AnyArray:
+        return rank_distance(laws, mass_matrix_of(laws, q, qd, t, params), q, t, params)
+
+    return jax.vmap(at)(ts, qs, qds)
+
+
+def closest_approaches(run: "Trajectory") -> list[tuple[float, float]]:
+    """(t, σ) of every approach to rank loss closer than `NEAR_RANK_LOSS`, found between samples."""
+    sigma, ts = np.asarray(run.held.distance), np.asarray(run.ts)
+    if len(ts) < 3:
+        return []
+    padded = np.concatenate([[np.inf], sigma, [np.inf]])
+    lowest = (sigma <= padded[:-2]) & (sigma <= padded[2:]) & (sigma < _WORTH_A_LOOK)
+    where = np.flatnonzero(lowest)[:_MOST]
+    if not where.size:
+        return []
+    low, high = ts[np.maximum(where - 1, 0)], ts[np.minimum(where + 1, len(ts) - 1)]
+    times, found = ts[where], sigma[where]
+    padding = _MOST - len(where)  # one shape, one program
+    for _ in range(_ZOOMS):
+        grid = np.linspace(low, high, _GRID, axis=1)
+        flat = np.concatenate([grid, np.repeat(grid[-1:], padding, axis=0)]).ravel()
+        qs, qds = run(flat)
+        values = np.asarray(_distances(run.system.laws, flat, qs, qds, run.params))
+        values = values.reshape(_MOST, _GRID)[: len(where)]
+        best = np.argmin(values, axis=1)
+        rows = np.arange(len(where))
+        times, found = grid[rows, best], values[rows, best]
+        low, high = grid[rows, np.maximum(best - 1, 0)], grid[rows, np.minimum(best + 1, _GRID - 1)]
+    return [(float(t), float(s)) for t, s in zip(times, found, strict=True) if s < NEAR_RANK_LOSS]
+
+
+def constraint_lines(run: "Trajectory") -> list[tuple[str, str]]:
+    """What the report says of constraints."""
+    held = run.held
+    if not held.place.shape[1]:
+        return []
+    place, rate = (float(np.max(np.abs(x))) for x in (held.place, held.rate))
+    how = str(run.settings.stabilise)
+    lines = [("constraints", f"kept to {place:.0e} in place, {rate:.0e} in rates, by {how}")]
+    near = closest_approaches(run)
+    if near:
+        shown = ", ".join(f"{t:.6g}" for t, _ in near[:4])
+        more = f" and {len(near) - 4} more" if len(near) > 4 else ""
+        times = f"{len(near)} times" if len(near) > 1 else "once"
+        lines.append(
+            (
+                "rank",
+                f"passed within {max(s for _, s in near):.0e} of rank loss {times}, at t = {shown}"
+                f"{more} s (change points), straight on as the velocity says",
+            )
+        )
+    else:
+        least = float(np.min(held.distance))
+        lines.append(("rank", f"nothing was singular: rows independent, σ at least {least:.2g}"))
+    lost = np.any(np.isnan(held.multipliers), axis=0)
+    if lost.any():
+        always = np.all(np.isnan(held.multipliers), axis=0)
+        rows = [name for name, bad in zip(run.system.rows, lost, strict=True) if bad]  # pyright: ignore
+        when = "redundant rows" if always.any() else "near rank loss"
+        names = ", ".join(rows[:4]) + (", ..." if len(rows) > 4 else "")
+        lines.append(("multipliers", f"not unique ({when}), given as NaN: {names}"))
+    return lines

@@ -1,0 +1,202 @@
+"""Solvers that stay on the constraints.
+
+Diffrax has no hook after a step, so a solver is wrapped: it steps, and then moves what came out to
+the nearest state that obeys the constraints (`Projection`), or solves the dependent coordinates
+from the independent ones, at every stage as well (`Nullspace`).
+"""
+
+from typing import Any
+
+import diffrax
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from .._typing import AnyArray, Params, Scalar
+from ..model import ExplicitLaws, Laws
+from ..motion import (
+    AbstractStabilisation,
+    Field,
+    Nullspace,
+    Projection,
+    independent_coordinates,
+    mass_matrix_of,
+    nearest,
+    pack,
+    rank_distance,
+    time_to_rank_loss,
+    unpack,
+)
+from ._path import field_of
+
+# σ below which a step passes a change point in one go. A linkage that only comes this close, and
+# would turn off instead, has lengths that are off by the square of it: 1e-8.
+CHANGE_POINT = 1e-4
+_NO_GOOD_CHOICE = 3e-2  # σ below which no coordinates are good independent ones
+
+
+def stays_on_constraints(stabilise: AbstractStabilisation | None) -> bool:
+    """Whether steps and samples are moved onto the constraints."""
+    return isinstance(stabilise, Projection | Nullspace)
+
+
+def _dependent_solved(
+    laws: Laws, t: Scalar, y: AnyArray, params: Params, free: AnyArray | None
+) -> AnyArray:
+    """y with its coordinates and rates on the constraints."""
+    q, qd, work = unpack(y)
+    mass = mass_matrix_of(laws, q, qd, t, params)
+    return pack(*nearest(laws, mass, q, qd, t, params, free), work)
+
+
+def on_constraints(
+    laws: Laws | ExplicitLaws,
+    stabilise: AbstractStabilisation | None,
+    ts: Any,
+    ys: Any,
+    params: Any,
+) -> Any:
+    """Samples, shape (k, 2n + 1), moved onto the constraints if that is the way chosen.
+
+    What lies between two steps is interpolated, which leaves the constraints.
+    """
+    if not stays_on_constraints(stabilise):
+        return ys
+    return _projected(laws, ts, ys, params)
+
+
+@eqx.filter_jit
+def _projected(laws: Any, ts: AnyArray, ys: AnyArray, params: Params) -> AnyArray:
+    # Where a run has ended early, samples are infinite; they stay so.
+    def move(t: Scalar, y: AnyArray) -> AnyArray:
+        sound = jnp.all(jnp.isfinite(y)) & jnp.isfinite(t)
+        moved = _dependent_solved(
+            laws, jnp.where(sound, t, 0.0), jnp.where(sound, y, 0.0), params, None
+        )
+        return jnp.where(sound & jnp.all(jnp.isfinite(moved)), moved, y)
+
+    return jax.vmap(move)(ts, ys)
+
+
+class _StageField(eqx.Module):
+    """The field as a solver sees it within one step.
+
+    With `free` the dependent coordinates are solved at every stage. While a step passes a change
+    point the accelerations go on as they were heading, q̈ + (t − t₀) dq̈/dt: the equations do not
+    determine them there, though the motion is smooth.
+    """
+
+    field: Field
+    free: AnyArray | None  # which coordinates are independent, (n,)
+    apart: AnyArray  # whether it is far enough from a change point to tell
+    crossing: AnyArray
+    t0: Scalar
+    heading: AnyArray  # (q̈, power) and their rates at the start of the step, (2, n + 1)
+
+    def __call__(self, t: Any, y: AnyArray, params: Params) -> AnyArray:
+        t = jnp.asarray(t, y.dtype)
+        q, qd, work = unpack(y)
+        laws: Any = self.field.laws
+
+        def solved() -> AnyArray:
+            place = pack(q, qd, work)
+            if self.free is not None:
+                place = lax.cond(
+                    self.apart,
+                    lambda: _dependent_solved(laws, t, place, params, self.free),
+                    lambda: place,
+                )
+            return self.field.rates(t, *unpack(place)[:2], params)
+
+        def heading() -> AnyArray:
+            on = self.heading[0] + (t - self.t0) * self.heading[1]
+            return pack(qd, on[:-1], on[-1])
+
+        return lax.cond(self.crossing, heading, solved)
+
+
+def crossing_time(laws: Laws, t: Scalar, y: AnyArray, params: Params) -> Scalar:
+    """How long a step must be to pass a change point just ahead [s]; infinite if there is none."""
+    q, qd, _ = unpack(y)
+    mass = mass_matrix_of(laws, q, qd, t, params)
+    return 2 * time_to_rank_loss(laws, mass, q, qd, t, params, CHANGE_POINT)
+
+
+class OnConstraints(diffrax.AbstractAdaptiveSolver):
+    """A solver whose steps end on the constraints, and which passes change points in one step."""
+
+    solver: diffrax.AbstractSolver
+    partition: bool = eqx.field(static=True)
+
+    @property
+    def term_structure(self) -> Any:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return self.solver.term_structure
+
+    @property
+    def interpolation_cls(self) -> Any:  # pyright: ignore
+        return self.solver.interpolation_cls
+
+    def order(self, terms: Any) -> int | None:
+        return self.solver.order(terms)
+
+    def error_order(self, terms: Any) -> Any:
+        return self.solver.error_order(terms)
+
+    def init(self, terms: Any, t0: Any, t1: Any, y0: AnyArray, args: Params) -> Any:
+        return self.solver.init(terms, t0, t1, y0, args)
+
+    def func(self, terms: Any, t0: Any, y0: AnyArray, args: Params) -> Any:
+        return self.solver.func(terms, t0, y0, args)
+
+    def step(
+        self,
+        terms: Any,
+        t0: Any,
+        t1: Any,
+        y0: AnyArray,
+        args: Params,
+        solver_state: Any,
+        made_jump: Any,
+    ) -> tuple[Any, Any, Any, Any, Any]:
+        # The step-size controller sees change points coming and says so by `made_jump`.
+        crossing = jnp.asarray(made_jump)
+        field, _ = field_of(terms)
+        laws: Any = field.laws
+        begin, end = jnp.asarray(t0, y0.dtype), jnp.asarray(t1, y0.dtype)
+        free, apart = None, jnp.asarray(False)
+        if self.partition:
+            q, qd, _ = unpack(y0)
+            mass = mass_matrix_of(laws, q, qd, begin, args)
+            free = independent_coordinates(laws, mass, q, begin, args)
+            apart = rank_distance(laws, mass, q, begin, args) > _NO_GOOD_CHOICE
+        heading = lax.cond(
+            crossing,
+            lambda: _heading(field, begin, y0, args),
+            lambda: jnp.zeros((2, (y0.size + 1) // 2), y0.dtype),
+        )
+        inner = diffrax.ODETerm(_StageField(field, free, apart, crossing, begin, heading))
+        # The state was moved after the last step, so what the solver remembers of it is stale.
+        y1, error, info, state, result = self.solver.step(
+            inner, t0, t1, y0, args, solver_state, True
+        )
+        if free is None:
+            y1 = _dependent_solved(laws, end, y1, args, None)
+        else:
+            y1 = lax.cond(
+                apart,
+                lambda: _dependent_solved(laws, end, y1, args, free),
+                lambda: _dependent_solved(laws, end, y1, args, None),
+            )
+        return y1, error, info, state, result
+
+
+def _heading(field: Field, t: Scalar, y: AnyArray, params: Params) -> AnyArray:
+    """(q̈, power) and their rates along the motion, shape (2, n + 1)."""
+
+    def at(t: Scalar, y: AnyArray) -> AnyArray:
+        n = (y.size - 1) // 2
+        return field(t, y, params)[n:]
+
+    rate = field(t, y, params)
+    return jnp.stack(jax.jvp(at, (t, y), (jnp.ones_like(t), rate)))
