@@ -49,7 +49,7 @@ def by_hand(q: Any, qd: Any, t: Any, p: Any) -> Any:
     return kinetic - p.gravity * (p.upper.mass * height1 + p.lower.mass * height2)
 
 
-def _best(functions: list[Callable[[], Any]], count: int, repeats: int) -> list[float]:
+def best_times(functions: list[Callable[[], Any]], count: int, repeats: int) -> list[float]:
     """Seconds per call of each, the least over repeats that take turns."""
     for function in functions:
         jax.block_until_ready(function())
@@ -99,7 +99,7 @@ def main() -> None:
         }
         for kind, (functions, arguments, count, share) in rows.items():
             made = [lambda f=f, a=arguments: f(*a) for f in functions]
-            ours, theirs = (1e6 * t / share for t in _best(made, count, options.repeats))
+            ours, theirs = (1e6 * t / share for t in best_times(made, count, options.repeats))
             print(f"{name:20} {kind:10} {ours:7.2f} us {theirs:7.2f} us {ours / theirs:6.2f}")
 
 

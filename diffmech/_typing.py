@@ -1,4 +1,4 @@
-"""Shape aliases. `n` is the number of coordinates, `k` of samples in time.
+"""Shape aliases. `n` is the number of coordinates, `m` of constraint rows, `k` of samples in time.
 
 Systems hold their numbers as NumPy arrays until something is computed, so that describing a
 machine never starts JAX's backend; inside a computation they are JAX arrays. Hence the unions.
@@ -27,6 +27,10 @@ else:
 Vector: TypeAlias = Float[_Shaped, " n"]
 Matrix: TypeAlias = Float[_Shaped, "n n"]
 Columns: TypeAlias = Float[_Shaped, "n m"]
+# Of constraints, of which there are m rows.
+RowMatrix: TypeAlias = Float[_Shaped, "m n"]
+RowVector: TypeAlias = Float[_Shaped, " m"]
+RowSquare: TypeAlias = Float[_Shaped, "m m"]
 Times: TypeAlias = Float[_Shaped, " k"]
 Samples: TypeAlias = Float[_Shaped, "k n"]
 Truth: TypeAlias = Bool[_Shaped, ""]

@@ -88,8 +88,8 @@ def test_the_readme_names_the_two_commands_of_the_makefile() -> None:
 
 
 def test_there_are_examples() -> None:
-    assert len(EXAMPLES) == 10
-    assert len(NOTEBOOKS) == 2
+    assert len(EXAMPLES) == 15
+    assert len(NOTEBOOKS) == 3
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda p: p.name)

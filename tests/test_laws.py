@@ -60,7 +60,8 @@ def _admitted(system: dm.System, q: Any, qd: Any, t: Any, params: Any) -> Any:
 def _has_momenta(system: dm.System) -> bool:
     """Whether rates follow from momenta: not if a coordinate has no inertia of its own."""
     q, qd = system.starts["default"]
-    return bool(np.linalg.cond(dm.mass_matrix(system, q, qd=qd)) < 1e10)
+    with jax.ensure_compile_time_eval():
+        return bool(np.linalg.cond(dm.mass_matrix(system, q, qd=qd)) < 1e10)
 
 
 def _laws(system: dm.System, params: Any) -> Any:
@@ -195,7 +196,7 @@ def test_accelerations_obey_the_laws_however_computed_and_have_the_right_derivat
     q, qd, qdd = random_states(any_machine.n, STATES, seed=2)
     t = np.random.default_rng(3).uniform(0, 5, STATES)
     xs = np.column_stack([q, qd, t, np.tile(flat, (STATES, 1))])[:SINGLES]
-    around, (fine, coarse) = _around(xs[0], (5e-4, 1e-3))
+    around, (fine, coarse) = _around(xs[0], (2e-4, 4e-4))
     residuals, batched, compiled, exact, reverse = _program(any_machine, unravel)(
         (q, qd, qdd, t), params, np.concatenate([xs, around])
     )

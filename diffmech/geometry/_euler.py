@@ -69,6 +69,7 @@ def to_euler(sequence: str, rotation: Numbers) -> Vector3:
         a = _angle_of(r[j, i], -sign * r[last, i])
         rest = rotation_about(i, a).T @ r
         b = jnp.arctan2(-sign * rest[last, i], rest[i, i])
+        b = jnp.where(b < 0, -b, b)  # only rounding at a pole is below zero
         c = jnp.arctan2(-sign * rest[j, last], rest[j, j])
     else:
         sign = _parity(i, j, k)

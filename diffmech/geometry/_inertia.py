@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from .._checks import as_array, is_traced
+from .._checks import as_array, as_scalar, is_traced
 from .._typing import AnyArray, Number, Numbers
 from ._typing import Rotation, Tensor, Vector3, matrix3, shaped, vector3
 
@@ -113,6 +113,8 @@ def cone(mass: Number, radius: Number, height: Number) -> Tensor:
 def jack(masses: Numbers, arm: Number) -> Tensor:
     """Six points: a pair of masses mᵢ each at ±arm on axis i; I₁₁ = 2 d² (m₂ + m₃) and so on."""
     m, d2 = vector3(masses, "masses"), _size(arm, "arm") ** 2
+    if not is_traced(m) and np.any(np.asarray(m) < 0):
+        raise ValueError(f"`masses` must not be negative, but are {np.asarray(m).tolist()}")
     return jnp.diag(2 * d2 * (jnp.sum(m) - m))
 
 
@@ -126,7 +128,7 @@ def jack_masses(moments: Numbers, arm: Number) -> Vector3:
     """
     values = vector3(moments, "moments")
     require_inertia(jnp.diag(values))
-    return (jnp.sum(values) - 2 * values) / (4 * _size(arm, "arm") ** 2)
+    return (jnp.sum(values) - 2 * values) / (4 * as_scalar(arm, "arm", positive=True) ** 2)
 
 
 def tensor_of(inertia: Numbers) -> Tensor:
@@ -177,7 +179,8 @@ def require_inertia(inertia: Numbers, label: str = "inertia") -> AnyArray:
         ValueError: not symmetric, a negative moment, or I₁ + I₂ < I₃ beyond round-off (equality
             belongs to flat bodies).
     """
-    given = shaped(inertia, (3,) if np.shape(inertia) == (3,) else (3, 3), label)
+    moments = len(jax.tree.leaves(inertia)) == 3 or getattr(inertia, "shape", None) == (3,)
+    given = shaped(inertia, (3,) if moments else (3, 3), label)
     if is_traced(given):
         return given
     tensor = np.diag(given) if given.shape == (3,) else np.asarray(given)

@@ -21,7 +21,7 @@ from ._entries import (
     triple,
 )
 from ._euler import axes_of
-from ._rotations import from_rotation_vector, hat
+from ._rotations import from_rotation_vector, hat, vee
 from ._typing import Rotation, Vector3, matrix3, vector3
 
 _NAMED = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
@@ -215,7 +215,27 @@ def gram_schmidt(matrix: Numbers) -> Rotation:
 
 
 def polar(matrix: Numbers) -> Rotation:
-    """The rotation nearest to a matrix that has drifted (least squares): U Vᵀ of its SVD."""
-    u, _, vt = jnp.linalg.svd(matrix3(matrix, "matrix"))
+    """The rotation nearest to a matrix that has drifted (least squares): U Vᵀ of its SVD.
+
+    Its derivative is that of the polar decomposition M = R P, which exists at equal singular
+    values as well: Ṙ = R ω̂ with (tr P 1 − P) ω = vee(Rᵀ Ṁ − Ṁᵀ R).
+    """
+    return _polar(jnp.asarray(matrix3(matrix, "matrix")))
+
+
+@jax.custom_jvp
+def _polar(matrix: Rotation) -> Rotation:
+    u, _, vt = jnp.linalg.svd(matrix)
     sign = jnp.linalg.det(u @ vt)  # a reflection is not a rotation
     return (u * jnp.array([1.0, 1.0, 1.0]).at[2].set(sign)) @ vt
+
+
+@_polar.defjvp
+def _polar_jvp(primals: tuple[Any], tangents: tuple[Any]) -> tuple[Any, Any]:
+    (matrix,), (rate,) = primals, tangents
+    rotation = _polar(matrix)
+    stretch = rotation.T @ matrix
+    inside = rotation.T @ rate
+    inertia = jnp.trace(stretch) * jnp.eye(3, dtype=matrix.dtype) - 0.5 * (stretch + stretch.T)
+    omega = jnp.linalg.solve(inertia, vee(inside - inside.T))
+    return rotation, rotation @ hat(omega)

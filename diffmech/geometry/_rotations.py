@@ -89,6 +89,8 @@ def from_axis_angle(axis: Numbers, angle: Number) -> Rotation:
 def from_quaternion(q: Numbers) -> Rotation:
     """R of a quaternion (w, x, y, z); one that is not of unit length is normalised."""
     q = shaped(q, (4,), "q")
+    if not is_traced(q) and not np.any(np.asarray(q)):
+        raise ValueError("`q` must have a length, but is zero")
     w, v = q[0], q[1:]
     square = q @ q
     twice = 2 / square

@@ -10,7 +10,7 @@ function of place that vanishes:
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import jax
 import jax.numpy as jnp
@@ -134,12 +134,15 @@ def _called(function: Callable[..., Any]) -> str:
     return getattr(function, "__qualname__", type(function).__name__)
 
 
-Constraints = (
-    AbstractConstraint
-    | Callable[..., Any]
-    | Sequence[AbstractConstraint | Callable[..., Any]]
-    | Mapping[str, AbstractConstraint | Callable[..., Any]]
-)
+if TYPE_CHECKING:
+    Constraints: TypeAlias = (
+        AbstractConstraint
+        | Callable[..., Any]
+        | Sequence[AbstractConstraint | Callable[..., Any]]
+        | Mapping[str, AbstractConstraint | Callable[..., Any]]
+    )
+else:
+    Constraints: TypeAlias = Any  # what else may come is refused below, with a sentence
 
 
 def checked_constraints(
@@ -155,7 +158,7 @@ def checked_constraints(
     elif isinstance(given, AbstractConstraint) or callable(given):
         pairs = [(None, given)]
     else:
-        pairs = [(None, one) for one in given]
+        pairs = [(None, one) for one in (given if isinstance(given, Sequence) else [given])]
     made: list[AbstractConstraint] = []
     rows: list[str] = []
     taken: list[str] = []

@@ -60,6 +60,7 @@ class _Stretch(AbstractPart):
     stiffness: Any
     rest: Any
     x: Any
+    square: Any  # x², smooth where x is a distance that vanishes
     ends: tuple[Any, ...]
 
     @property
@@ -67,7 +68,8 @@ class _Stretch(AbstractPart):
         return ()  # V is differentiated through `x` itself
 
     def potential(self) -> Scalar:
-        return 0.5 * self.stiffness * (self.x - self.rest) ** 2
+        stretched = (self.x - self.rest) ** 2
+        return 0.5 * self.stiffness * jnp.where(self.rest == 0, self.square, stretched)
 
     def sketch(self) -> Shape | None:
         return line(*self.ends) if self.ends else None
@@ -92,16 +94,17 @@ class Spring(eqx.Module):
     def between(self, a: Numbers, b: Numbers) -> AbstractPart:
         """Joins two points of space, shape (3,) [m]."""
         a, b = _vector(a, "a"), _vector(b, "b")
-        return _Stretch(self.stiffness, self.rest, _distance(a, b), (a, b))
+        return _Stretch(self.stiffness, self.rest, _distance(a, b), jnp.sum((b - a) ** 2), (a, b))
 
     def across(self, x: Number) -> AbstractPart:
         """Acts on a length [m] or an angle [rad]."""
-        return _Stretch(self.stiffness, self.rest, jnp.asarray(x), ())
+        return _Stretch(self.stiffness, self.rest, jnp.asarray(x), jnp.asarray(x) ** 2, ())
 
     def twisting(self, a: Pose, b: Pose) -> AbstractPart:
         """Joins two frames against every rotation between them."""
         turn = to_rotation_vector(a.rotation.T @ b.rotation)
-        return _Stretch(self.stiffness, jnp.zeros(()), _distance(jnp.zeros(3), turn), ())
+        length = _distance(jnp.zeros(3), turn)
+        return _Stretch(self.stiffness, jnp.zeros(()), length, turn @ turn, ())
 
 
 def _law(damper: "Damper", rate: Any) -> Any:

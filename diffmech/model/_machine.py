@@ -22,7 +22,7 @@ from ._parts import AbstractPart
 from ._places import Parts, Places, placed
 from ._shapes import Shape, together
 from ._system import System, checked_description
-from ._trial import trial_arguments
+from ._trial import depends, trial_arguments
 
 _PLANES = {"xy": (0, 1), "xz": (0, 2), "yz": (1, 2)}
 
@@ -224,6 +224,18 @@ def _tried(
     attempt.__qualname__ = getattr(parts, "__qualname__", type(parts).__name__)
     if not callable(parts):
         raise ValueError(f"`parts` must be a function of (q, t, params), but is {parts!r}")
-    trial_trace(attempt, "parts", (), *trial_arguments(n, params))
+    q, qd, t, abstract = trial_arguments(n, params)
+    trial_trace(attempt, "parts", (), q, qd, t, abstract)
+
+    def inertia(q: Vector, t: Scalar, params: Params) -> list[Any]:
+        made = parts(q, t, params).values()
+        return [(getattr(part, "mass", 0.0), getattr(part, "inertia", 0.0)) for part in made]
+
+    if depends(inertia, q, t, abstract):
+        raise ValueError(
+            f"`parts` ({attempt.__qualname__}) gives a body a mass or inertia that changes with "
+            "the coordinates or with time: bodies keep theirs; write such a machine as a "
+            "Lagrangian, with what the mass carries away among the forces"
+        )
     holds = [HoldsOfParts(parts, kind) for kind in sorted(holding, reverse=True)]
     return found[-1], pushing[-1], holds

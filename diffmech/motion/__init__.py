@@ -39,6 +39,7 @@ from ._euler_lagrange import (
     bias as bias,
     force_of as force_of,
     inverse_dynamics as inverse_dynamics,
+    mass_and_bias_of as mass_and_bias_of,
     mass_condition as mass_condition,
     mass_condition_of as mass_condition_of,
     mass_matrix as mass_matrix,
@@ -62,7 +63,7 @@ from ._multipliers import (
     violations_of as violations_of,
 )
 from ._newton import newton as newton
-from ._rank import rank_distance as rank_distance, time_to_rank_loss as time_to_rank_loss
+from ._rank import rank_distance as rank_distance
 from ._reactions import (
     Reaction as Reaction,
     reactions as reactions,

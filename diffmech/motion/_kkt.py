@@ -20,7 +20,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from .._typing import AnyArray, Columns, Matrix, Vector
+from .._typing import AnyArray, Columns, Matrix, RowMatrix, RowSquare, RowVector, Vector
 from ._solve import solve_columns
 
 # √ε = 1e-5 is the part of a row's size below which a combination of rows counts as lost.
@@ -37,11 +37,11 @@ class Scaled(NamedTuple):
     """Rows scaled to unit size, with what solving needs; nothing in it is differentiated."""
 
     mass: Matrix  # M̃, (n, n)
-    rows: Columns  # √w J, (m, n)
-    roots: Vector  # √w, (m,)
+    rows: RowMatrix  # √w J, (m, n)
+    roots: RowVector  # √w, (m,)
 
 
-def scaled(mass: Matrix, jacobian: AnyArray, blocks: Blocks) -> Scaled:
+def scaled(mass: Matrix, jacobian: RowMatrix, blocks: Blocks) -> Scaled:
     """M̃ and the scaled rows.
 
     Rows of one constraint share their scale: where links fall in line a row of their closure may
@@ -66,19 +66,19 @@ def scaled(mass: Matrix, jacobian: AnyArray, blocks: Blocks) -> Scaled:
     return Scaled(mass + rows.T @ rows, rows, roots)
 
 
-def inverse_of_rows(system: Scaled) -> tuple[Columns, Matrix]:
+def inverse_of_rows(system: Scaled) -> tuple[Columns, RowSquare]:
     """M̃⁻¹ √w Jᵀ, shape (n, m), and (S + ε)⁻¹, shape (m, m)."""
     pushed, _ = solve_columns(system.mass, system.rows.T)
     return pushed, _regular_inverse(system.rows @ pushed)
 
 
-def _regular_inverse(square: Matrix) -> Matrix:
+def _regular_inverse(square: RowSquare) -> RowSquare:
     eye = jnp.eye(square.shape[0], dtype=square.dtype)
-    return solve_columns(square + REGULARISATION * eye, eye)[0]
+    return solve_columns(square + REGULARISATION * eye, eye, definite=True)[0]
 
 
 def solve_kkt(
-    mass: Matrix, jacobian: AnyArray, blocks: Blocks, load: Vector, right: Vector
+    mass: Matrix, jacobian: RowMatrix, blocks: Blocks, load: Vector, right: RowVector
 ) -> tuple[Any, Any]:
     """q̈ and λ with M q̈ − Jᵀλ = load, J q̈ = right; NaN where the motion is not determinate.
 
@@ -87,8 +87,11 @@ def solve_kkt(
     system = scaled(mass, jacobian, blocks)
     m = system.roots.shape[0]
 
-    def solve(_: Any, b: tuple[Vector, Vector]) -> tuple[Vector, Vector]:
-        load, right = b[0], system.roots * b[1]
+    n = mass.shape[0]
+
+    # One vector (q̈, −λ): JAX 0.10 loses the derivative of a pair of which one part is constant.
+    def solve(_: Any, b: AnyArray) -> AnyArray:
+        load, right = b[:n], system.roots * b[n:]
         columns = jnp.concatenate([system.rows.T, (load + system.rows.T @ right)[:, None]], axis=1)
         solved, _ = solve_columns(system.mass, columns)
         pushed, free = solved[:, :m], solved[:, m]
@@ -98,15 +101,16 @@ def solve_kkt(
         forces = inverse @ wanted
         for _ in range(_REFINEMENTS):
             forces = forces + inverse @ (wanted - square @ forces)
-        return free + pushed @ forces, -system.roots * forces
+        return jnp.concatenate([free + pushed @ forces, -system.roots * forces])
 
-    def apply(x: tuple[Vector, Vector]) -> tuple[Vector, Vector]:
-        return mass @ x[0] + jacobian.T @ x[1], jacobian @ x[0]
+    def apply(x: AnyArray) -> AnyArray:
+        return jnp.concatenate([mass @ x[:n] + jacobian.T @ x[n:], jacobian @ x[:n]])
 
-    qdd, minus = lax.custom_linear_solve(apply, (load, right), solve, symmetric=True)
-    return qdd, -minus
+    right_side = jnp.concatenate([load, right])
+    solution = lax.custom_linear_solve(apply, right_side, solve, symmetric=True)
+    return solution[:n], -solution[n:]
 
 
-def unique_rows(inverse: Matrix) -> AnyArray:
+def unique_rows(inverse: RowSquare) -> AnyArray:
     """Which multipliers are determined, from (S + ε)⁻¹: ε(S + ε)⁻¹ projects on what is lost."""
     return REGULARISATION * jnp.diagonal(inverse) < _LOST_PART

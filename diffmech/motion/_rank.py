@@ -1,4 +1,4 @@
-"""How far constraints are from losing rank, and when a motion will get there.
+"""How far constraints are from losing rank.
 
 Where rows become dependent (all links of a parallelogram in line: a change point) the equations no
 longer determine the accelerations, though the motion goes on smoothly: the velocity picks the
@@ -10,17 +10,16 @@ from typing import Any
 import jax.numpy as jnp
 from jax import lax
 
-from .._typing import AnyArray, Matrix, Params, Scalar, Vector
+from .._typing import Matrix, Params, RowSquare, RowVector, Scalar, Vector
 from ..model import Laws
 from ._constrained import scaled_rows
 from ._kkt import inverse_of_rows
 
 # Pivots of S below this are rows that say nothing anywhere: redundant ones.
 REDUNDANT = 1e-13
-_LOOK_AHEAD = 1e-2  # part of the distance by which a motion is followed to see it approach
 
 
-def pivots_of(square: Matrix) -> AnyArray:
+def pivots_of(square: RowSquare) -> RowVector:
     """The pivots of a semi-definite matrix, largest first, by elimination along the diagonal.
 
     Made of arithmetic alone, so that a batch does not call LAPACK.
@@ -50,22 +49,3 @@ def rank_distance(laws: Laws, mass: Matrix, q: Vector, t: Scalar, params: Params
     pushed, _ = inverse_of_rows(system)
     pivots = pivots_of(system.rows @ pushed)
     return jnp.sqrt(jnp.min(jnp.where(pivots > REDUNDANT, pivots, 1.0)))
-
-
-def time_to_rank_loss(
-    laws: Laws, mass: Matrix, q: Vector, qd: Vector, t: Scalar, params: Params, near: float
-) -> Scalar:
-    """When σ will have fallen to zero at its present rate [s]; infinite unless σ < `near` falls."""
-
-    def distance(s: Scalar) -> Scalar:
-        return rank_distance(laws, mass, q + s * qd, t + s, params)
-
-    here = distance(jnp.zeros_like(t))
-
-    def look() -> Scalar:
-        speed = jnp.max(jnp.abs(qd)) / (1.0 + jnp.max(jnp.abs(q)))
-        ahead = _LOOK_AHEAD * here / jnp.where(speed > 0, speed, 1.0)
-        fall = (here - distance(ahead)) / ahead
-        return jnp.where(fall > 0, here / jnp.where(fall > 0, fall, 1.0), jnp.inf)
-
-    return lax.cond(here < near, look, lambda: jnp.full((), jnp.inf, t.dtype))

@@ -28,7 +28,8 @@ from ..motion import (
 _CLOSED = 1e-9  # of the size of the coordinates: a violation below it counts as closed
 _RATES = 1e-9  # likewise, of the size of the rates
 _SEARCH = 400  # steps of the search for a closure
-_POLISH = 40  # steps towards the nearest one
+_POLISH = 150  # steps towards the nearest one
+_DAMPING, _STRIDE = 0.7, 0.1  # of such a step, and its longest, of a coordinate
 _TRIES = 48  # starts from which other ways to close are looked for
 _SAME = 1e-5  # coordinates closer than this are the same
 
@@ -82,7 +83,7 @@ def _change(names: tuple[str, ...], moved: Any, suffix: str, before: Any) -> str
 
 @eqx.filter_jit
 def _closed(laws: Any, q0: Any, q: Any, t: Any, params: Params, held: Any) -> tuple[Any, Any]:
-    """The closure nearest to q0 (in the metric of the masses), searched from q; and |φ| there."""
+    """The closure nearest to q0, in the metric of its masses, searched from q; and φ there."""
     still = jnp.zeros_like(q0)
     mass = mass_matrix_of(laws, q0, still, t, params)
     system = scaled_rows(laws, mass, q0, t, params)
@@ -99,15 +100,15 @@ def _closed(laws: Any, q0: Any, q: Any, t: Any, params: Params, held: Any) -> tu
     q = q + units * found.value
 
     def polish(_: Any, q: Any) -> Any:
-        metric = mass_matrix_of(laws, q, still, t, params)
-        rows = scaled_rows(laws, metric, q, t, params)
+        rows = scaled_rows(laws, mass, q, t, params)
         step = corrector(rows, held)
         back = jnp.where(held, 0.0, q0 - q)
-        # To the point of the tangent plane that is nearest to where the search began.
+        # Towards the point of the tangent plane that is nearest to where the search began.
         jacobian = rows.rows / rows.roots[:, None]
-        aim = back - step @ (jacobian @ back + residual_of(laws, q, t, params))
+        aim = _DAMPING * (back - step @ (jacobian @ back))
+        aim = aim * jnp.minimum(1.0, _STRIDE / jnp.maximum(jnp.max(jnp.abs(aim)), 1e-300))
         there = q + aim
-        for _ in range(3):
+        for _ in range(6):
             there = there - step @ residual_of(laws, there, t, params)
         worse = _norm(system, laws, there, t, params) > 1e-6 + _norm(system, laws, q, t, params)
         plain = q - step @ residual_of(laws, q, t, params)
@@ -161,7 +162,7 @@ def assemble(
 
         q, qd = assemble(four_bar, {"theta1": 1.0, "theta2": 0.2, "theta3": -1.2})
 
-    Nearest means the least change in the metric of the masses, δqᵀ M δq.
+    Nearest means the least change in the metric of the masses, δqᵀ M δq with M at the state given.
 
     **Arguments:**
 

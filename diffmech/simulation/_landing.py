@@ -8,14 +8,12 @@ that leaves samples behind is shortened: the numbers a user sees are then as goo
 from typing import Any
 
 import diffrax
-import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
 from .._checks import is_traced
 from .._typing import AnyArray
-from ._manifold import crossing_time
 
 _MOST_PASSED = 4  # samples a single step may cover
 _SHORTENED = 2 / 3  # of the step it could take; interpolation errors fall by (2/3)⁸ = 1/26
@@ -32,20 +30,17 @@ class LandOnSamples(diffrax.AbstractStepSizeController):
 
     controller: diffrax.AbstractStepSizeController
     padded_ts: AnyArray  # the samples, then `_MOST_PASSED` times infinity
-    laws: Any = eqx.field(static=True)  # of a motion that may have to pass change points, or None
 
     @classmethod
-    def over(
-        cls, controller: diffrax.AbstractStepSizeController, ts: AnyArray, laws: Any = None
-    ) -> "LandOnSamples":
+    def over(cls, controller: diffrax.AbstractStepSizeController, ts: AnyArray) -> "LandOnSamples":
         """Around `controller`, for the increasing sample times `ts`."""
         array = jnp if is_traced(ts) else np
         beyond = np.full(_MOST_PASSED, np.inf, ts.dtype)
-        return cls(controller, array.concatenate([ts, beyond]), laws)
+        return cls(controller, array.concatenate([ts, beyond]))
 
     def wrap(self, direction: Any) -> "LandOnSamples":
         # Samples are given forwards, and `simulate` runs forwards only.
-        return LandOnSamples(self.controller.wrap(direction), self.padded_ts, self.laws)
+        return LandOnSamples(self.controller.wrap(direction), self.padded_ts)
 
     def init(
         self,
@@ -87,16 +82,10 @@ class LandOnSamples(diffrax.AbstractStepSizeController):
         step = next_t - t
         landed = keep & (t1 - t0 < _CLIPPED * wish)
         step = jnp.where(landed, jnp.maximum(step, wish), step)
-        ahead = jnp.searchsorted(self.padded_ts, t, side="right").astype(jnp.int32)
+        window = lax.dynamic_slice(self.padded_ts, (ahead,), (_MOST_PASSED,))
+        ahead = ahead + jnp.sum(window <= t).astype(jnp.int32)
         # A step may be tiny because it landed; only one that failed and is tiny is hopeless.
         hopeless: Any = diffrax.RESULTS.dt_min_reached
         result = diffrax.RESULTS.where(jnp.isfinite(step), result, hopeless)  # NaN never recovers
         result = diffrax.RESULTS.where(keep, _SUCCESS, result)
-        next_t = self._land(t, step, ahead)
-        if self.laws is not None:
-            y = jnp.where(keep, y1_candidate, y0)
-            crossing = crossing_time(self.laws, jnp.asarray(t, y.dtype), y, args)
-            # No landing on samples in there; and a step that size is no measure for the next.
-            made_jump = jnp.isfinite(crossing)
-            next_t = jnp.where(made_jump, t + crossing, next_t)
-        return keep, t, next_t, made_jump, (inner, step, ahead), result
+        return keep, t, self._land(t, step, ahead), made_jump, (inner, step, ahead), result

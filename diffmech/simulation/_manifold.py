@@ -3,6 +3,9 @@
 Diffrax has no hook after a step, so a solver is wrapped: it steps, and then moves what came out to
 the nearest state that obeys the constraints (`Projection`), or solves the dependent coordinates
 from the independent ones, at every stage as well (`Nullspace`).
+
+Near a change point the rows' lost combination exerts no force and moves nothing (see `motion`): the
+velocity carries the machine across, on the branch that continues it.
 """
 
 from typing import Any
@@ -25,14 +28,10 @@ from ..motion import (
     nearest,
     pack,
     rank_distance,
-    time_to_rank_loss,
     unpack,
 )
 from ._path import field_of
 
-# σ below which a step passes a change point in one go. A linkage that only comes this close, and
-# would turn off instead, has lengths that are off by the square of it: 1e-8.
-CHANGE_POINT = 1e-4
 _NO_GOOD_CHOICE = 3e-2  # σ below which no coordinates are good independent ones
 
 
@@ -79,52 +78,26 @@ def _projected(laws: Any, ts: AnyArray, ys: AnyArray, params: Params) -> AnyArra
     return jax.vmap(move)(ts, ys)
 
 
-class _StageField(eqx.Module):
-    """The field as a solver sees it within one step.
-
-    With `free` the dependent coordinates are solved at every stage. While a step passes a change
-    point the accelerations go on as they were heading, q̈ + (t − t₀) dq̈/dt: the equations do not
-    determine them there, though the motion is smooth.
-    """
+class _OnManifold(eqx.Module):
+    """The field, evaluated where the dependent coordinates obey the constraints."""
 
     field: Field
-    free: AnyArray | None  # which coordinates are independent, (n,)
+    free: AnyArray  # which coordinates are independent, (n,)
     apart: AnyArray  # whether it is far enough from a change point to tell
-    crossing: AnyArray
-    t0: Scalar
-    heading: AnyArray  # (q̈, power) and their rates at the start of the step, (2, n + 1)
 
     def __call__(self, t: Any, y: AnyArray, params: Params) -> AnyArray:
         t = jnp.asarray(t, y.dtype)
-        q, qd, work = unpack(y)
         laws: Any = self.field.laws
-
-        def solved() -> AnyArray:
-            place = pack(q, qd, work)
-            if self.free is not None:
-                place = lax.cond(
-                    self.apart,
-                    lambda: _dependent_solved(laws, t, place, params, self.free),
-                    lambda: place,
-                )
-            return self.field.rates(t, *unpack(place)[:2], params)
-
-        def heading() -> AnyArray:
-            on = self.heading[0] + (t - self.t0) * self.heading[1]
-            return pack(qd, on[:-1], on[-1])
-
-        return lax.cond(self.crossing, heading, solved)
-
-
-def crossing_time(laws: Laws, t: Scalar, y: AnyArray, params: Params) -> Scalar:
-    """How long a step must be to pass a change point just ahead [s]; infinite if there is none."""
-    q, qd, _ = unpack(y)
-    mass = mass_matrix_of(laws, q, qd, t, params)
-    return 2 * time_to_rank_loss(laws, mass, q, qd, t, params, CHANGE_POINT)
+        place = lax.cond(
+            self.apart,
+            lambda: _dependent_solved(laws, t, y, params, self.free),
+            lambda: y,
+        )
+        return self.field.rates(t, *unpack(place)[:2], params)
 
 
 class OnConstraints(diffrax.AbstractAdaptiveSolver):
-    """A solver whose steps end on the constraints, and which passes change points in one step."""
+    """A solver whose steps end on the constraints."""
 
     solver: diffrax.AbstractSolver
     partition: bool = eqx.field(static=True)
@@ -159,44 +132,27 @@ class OnConstraints(diffrax.AbstractAdaptiveSolver):
         solver_state: Any,
         made_jump: Any,
     ) -> tuple[Any, Any, Any, Any, Any]:
-        # The step-size controller sees change points coming and says so by `made_jump`.
-        crossing = jnp.asarray(made_jump)
+        del made_jump
         field, _ = field_of(terms)
         laws: Any = field.laws
         begin, end = jnp.asarray(t0, y0.dtype), jnp.asarray(t1, y0.dtype)
-        free, apart = None, jnp.asarray(False)
-        if self.partition:
-            q, qd, _ = unpack(y0)
-            mass = mass_matrix_of(laws, q, qd, begin, args)
-            free = independent_coordinates(laws, mass, q, begin, args)
-            apart = rank_distance(laws, mass, q, begin, args) > _NO_GOOD_CHOICE
-        heading = lax.cond(
-            crossing,
-            lambda: _heading(field, begin, y0, args),
-            lambda: jnp.zeros((2, (y0.size + 1) // 2), y0.dtype),
-        )
-        inner = diffrax.ODETerm(_StageField(field, free, apart, crossing, begin, heading))
         # The state was moved after the last step, so what the solver remembers of it is stale.
+        if not self.partition:
+            y1, error, info, state, result = self.solver.step(
+                terms, t0, t1, y0, args, solver_state, True
+            )
+            return _dependent_solved(laws, end, y1, args, None), error, info, state, result
+        q, qd, _ = unpack(y0)
+        mass = mass_matrix_of(laws, q, qd, begin, args)
+        free = independent_coordinates(laws, mass, q, begin, args)
+        apart = rank_distance(laws, mass, q, begin, args) > _NO_GOOD_CHOICE
+        inner = diffrax.ODETerm(_OnManifold(field, free, apart))
         y1, error, info, state, result = self.solver.step(
             inner, t0, t1, y0, args, solver_state, True
         )
-        if free is None:
-            y1 = _dependent_solved(laws, end, y1, args, None)
-        else:
-            y1 = lax.cond(
-                apart,
-                lambda: _dependent_solved(laws, end, y1, args, free),
-                lambda: _dependent_solved(laws, end, y1, args, None),
-            )
+        y1 = lax.cond(
+            apart,
+            lambda: _dependent_solved(laws, end, y1, args, free),
+            lambda: _dependent_solved(laws, end, y1, args, None),
+        )
         return y1, error, info, state, result
-
-
-def _heading(field: Field, t: Scalar, y: AnyArray, params: Params) -> AnyArray:
-    """(q̈, power) and their rates along the motion, shape (2, n + 1)."""
-
-    def at(t: Scalar, y: AnyArray) -> AnyArray:
-        n = (y.size - 1) // 2
-        return field(t, y, params)[n:]
-
-    rate = field(t, y, params)
-    return jnp.stack(jax.jvp(at, (t, y), (jnp.ones_like(t), rate)))

@@ -16,7 +16,6 @@ from jax import lax
 from .._results import RESULTS, Result, choose, failure_of
 from .._typing import AnyArray, Params, Scalar
 from ._events import Event, locate
-from ._manifold import OnConstraints
 
 DENSE_STEPS = 512  # steps whose interpolation is kept before the host must fetch them
 
@@ -37,7 +36,6 @@ class March(eqx.Module):
 
     t: Scalar
     next_t: Scalar
-    jump: AnyArray  # what the controller told the solver about the next step
     y: AnyArray
     solver_state: Any
     controller_state: Any
@@ -76,7 +74,6 @@ def begin(problem: Problem, t0: Scalar, t1: Scalar, dt: Any, y0: AnyArray, sampl
     return March(
         t=t0,
         next_t=next_t,
-        jump=jnp.asarray(False),
         y=y0,
         solver_state=jax.tree.map(jnp.asarray, solver_state),
         controller_state=jax.tree.map(jnp.asarray, controller_state),
@@ -121,14 +118,12 @@ def advance(problem: Problem, ts: AnyArray, t1: Scalar, march: March, steps: Any
 
 def _step(problem: Problem, ts: AnyArray, t1: Scalar, march: March) -> March:
     solver, term, params = problem.solver, problem.term, problem.params
-    # A flag that is known to be false saves compiling what it would switch on.
-    jump = march.jump if isinstance(solver, OnConstraints) else False
     y, error, info, solver_state, solver_result = solver.step(
-        term, march.t, march.next_t, march.y, params, march.solver_state, jump
+        term, march.t, march.next_t, march.y, params, march.solver_state, False
     )
     # A step that left the domain of the equations is rejected like one with a large error.
     error = jax.tree.map(lambda e: jnp.where(jnp.isnan(e), jnp.inf, e), error)
-    keep, t, next_t, jump, controller_state, controller_result = problem.controller.adapt_step_size(
+    keep, t, next_t, _, controller_state, controller_result = problem.controller.adapt_step_size(
         march.t,
         march.next_t,
         march.y,
@@ -172,7 +167,6 @@ def _step(problem: Problem, ts: AnyArray, t1: Scalar, march: March) -> March:
     return March(
         t=t,
         next_t=next_t,
-        jump=jnp.asarray(jump),
         y=y,
         solver_state=chosen(solver_state, march.solver_state),
         controller_state=jax.tree.map(jnp.asarray, controller_state),

@@ -29,6 +29,8 @@ _FIRST_STEP = 1e-5  # of the duration
 _SMALLEST_STEP_IN_EPS = 4.0  # of the largest time
 _FIRST_STRETCH = 1000  # steps
 _STRETCH_SECONDS = 0.5  # wall clock between two looks at Ctrl-C and the progress bar
+# So little of the duration in so many steps is no progress: the whole would take 5e10 of them.
+_STALL_STEPS, _STALL_PROGRESS = 20_000, 4e-7
 _EVENT_TOLERANCE = 1e-12  # of the root find under a trace [relative, and in s]
 
 
@@ -93,7 +95,7 @@ def _problem(system: AbstractSystem, params: Params, settings: Settings, ts: Any
     return Problem(
         term=diffrax.ODETerm(Field(system.laws, settings.stabilise)),
         solver=_solver(settings, "lax"),
-        controller=_controller(system, settings, ts),
+        controller=_controller(settings, ts),
         params=params,
         events=settings.events,
         dense=settings.dense,
@@ -109,9 +111,7 @@ def _is_none(leaf: Any) -> bool:
     return leaf is None
 
 
-def _controller(
-    system: AbstractSystem, settings: Settings, ts: AnyArray
-) -> diffrax.AbstractStepSizeController:
+def _controller(settings: Settings, ts: AnyArray) -> diffrax.AbstractStepSizeController:
     if settings.fixed:
         return diffrax.ConstantStepSize()
     array = jnp if is_traced(ts) else np
@@ -125,8 +125,7 @@ def _controller(
         * array.maximum(array.abs(ts[0]), array.abs(ts[-1])),
         force_dtmin=False,
     )
-    passing = stays_on_constraints(settings.stabilise)
-    return LandOnSamples.over(adaptive, ts, system.laws if passing else None)
+    return LandOnSamples.over(adaptive, ts)
 
 
 def first_step(settings: Settings, duration: Any) -> Any:
@@ -165,6 +164,7 @@ def run_in_stretches(
     march = begin(problem, t0, t1, dt, y0, len(ts))
     dense: list[tuple[np.ndarray, Any]] = []
     stretch, status = _FIRST_STRETCH, None
+    mark = (0, start)  # steps and time when progress was last looked at
     try:
         with Progress(total, progress, label) as bar:
             while True:
@@ -186,6 +186,12 @@ def run_in_stretches(
                     pace = taken / max(time.perf_counter() - clock, 1e-6)
                     stretch = int(np.clip(pace * _STRETCH_SECONDS, 20, 10**6))
                 bar.update(float(march.t) - start)
+                done += taken
+                if done - mark[0] >= _STALL_STEPS:
+                    if float(march.t) - mark[1] < _STALL_PROGRESS * total:
+                        status = RESULTS.step_too_small
+                        break
+                    mark = (done, float(march.t))
     except KeyboardInterrupt:
         if same(march.result, RESULTS.successful) and float(march.t) < float(t1):
             status = RESULTS.interrupted
@@ -294,7 +300,7 @@ def run_traced(
         saveat=diffrax.SaveAt(
             subs=[diffrax.SubSaveAt(ts=ts), diffrax.SubSaveAt(t1=True)], dense=settings.dense
         ),
-        stepsize_controller=_controller(system, settings, ts),
+        stepsize_controller=_controller(settings, ts),
         adjoint=diffrax.ForwardMode() if forward else diffrax.RecursiveCheckpointAdjoint(),
         event=event,
         max_steps=settings.max_steps,

@@ -64,8 +64,8 @@ def double_pendulum_3d(
     if not np.all(np.any(directions, axis=1)):
         raise ValueError(f"`axes` must be two directions, but one is zero: {axes}")
     mass1, mass2 = shaped(masses, (2,), "masses")
-    if len(inertias) != 2:
-        raise ValueError(f"`inertias` must be two, one for each body, but are {len(inertias)}")
+    if np.ndim(inertias) == 0 or len(inertias) != 2:
+        raise ValueError(f"`inertias` must be two, one for each body, but are {inertias}")
     inertia1, inertia2 = inertias
     return machine(
         parts,

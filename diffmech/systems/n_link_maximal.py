@@ -2,11 +2,9 @@
 
 q = (x1, y1, theta1, x2, y2, theta2, ...): each link's mass centre [m] and its angle [rad] from the
 downward vertical, counter-clockwise; x to the right, y up. The parameters, with springs, friction
-and torques at the hinges, are those of `n_link`. Hinge j is a constraint of two rows; its
-multipliers are the force on link j at its upper end [N], in x and y.
+and torques at the hinges, are those of `n_link`. The hinges are one constraint of two rows each;
+the multipliers are the forces on the links at their upper ends [N], in x and y, link by link.
 """
-
-from dataclasses import dataclass
 
 import jax.numpy as jnp
 import numpy as np
@@ -38,33 +36,24 @@ def dissipation(q: Vector, qd: Vector, t: Scalar, params: Params) -> Scalar:
     return friction_of(q[2::3], qd[2::3], t, params)
 
 
-def _end(q: Vector, link: int, distance: Scalar) -> AnyArray:
-    """The point of a link at a distance below its mass centre, shape (2,) [m]."""
-    x, y, angle = q[3 * link], q[3 * link + 1], q[3 * link + 2]
-    return jnp.stack([x + distance * jnp.sin(angle), y - distance * jnp.cos(angle)])
+def _ends(q: Vector, distances: AnyArray) -> AnyArray:
+    """The point of every link at its distance below the mass centre, shape (n, 2) [m]."""
+    place = q.reshape(-1, 3)
+    along = jnp.stack([jnp.sin(place[:, 2]), -jnp.cos(place[:, 2])], axis=1)
+    return place[:, :2] + distances[:, None] * along
 
 
-@dataclass(frozen=True)
-class Hinge:
-    """From the lower end of the link above, or the pivot, to the upper end of a link [m]."""
-
-    link: int
-
-    def __call__(self, q: Vector, t: Scalar, params: Params) -> AnyArray:
-        del t
-        upper = _end(q, self.link, -params.centres[self.link])
-        if self.link == 0:
-            return upper
-        above = self.link - 1
-        return upper - _end(q, above, params.lengths[above] - params.centres[above])
+def hinges(q: Vector, t: Scalar, params: Params) -> AnyArray:
+    """From the end of the link above, or the pivot, to the top of every link, shape (2n,) [m]."""
+    del t
+    above = _ends(q, params.lengths - params.centres)[:-1]
+    return (_ends(q, -params.centres) - jnp.pad(above, ((1, 0), (0, 0)))).reshape(-1)
 
 
 def landmarks(q: Vector, t: Scalar, params: Params) -> AnyArray:
     """Pivot and the lower end of every link, shape (n + 1, 2) [m]."""
     del t
-    below = params.lengths - params.centres
-    ends = [_end(q, i, below[i]) for i in range(q.size // 3)]
-    return jnp.stack([jnp.zeros(2, q.dtype), *ends])
+    return jnp.pad(_ends(q, params.lengths - params.centres), ((1, 0), (0, 0)))
 
 
 def placed(angles: np.ndarray, params: Params) -> np.ndarray:
@@ -107,7 +96,7 @@ def n_link_maximal(
         params=chain.params,
         forces=forces,
         dissipation=dissipation,
-        constraints={f"hinge{i + 1}": Holonomic(Hinge(i)) for i in range(chain.n)},
+        constraints=Holonomic(hinges),
         landmarks=landmarks,
         links=chain.links,
         starts={

@@ -87,10 +87,10 @@ def nutation_limits(top: Any, q: Numbers, qd: Numbers) -> tuple[float, float]:
     beta = 2 * mgh / I1
     alpha = nutation_rate**2 + (precession_rate * sine) ** 2 + beta * u
     cubic = np.array([beta, -(alpha + a**2), 2 * a * b - beta, alpha - b**2])
-    roots = np.roots(cubic)
-    # Two zeros lie in [−1, 1], the third above; a steady motion has a double zero, whose rounding
-    # may leave the real line.
-    low, high = sorted(roots.real)[:2]
+    roots = sorted(np.roots(cubic).real)
+    # Two zeros lie in [−1, 1], the third above, or below if gravity pulls up; a steady motion has a
+    # double zero, whose rounding may leave the real line.
+    low, high = roots[:2] if beta >= 0 else roots[-2:]
     low, high = min(low, u), max(high, u)
     return math.acos(min(high, 1.0)), math.acos(max(low, -1.0))
 
@@ -98,6 +98,11 @@ def nutation_limits(top: Any, q: Numbers, qd: Numbers) -> tuple[float, float]:
 def sleeping_spin(top: Any) -> float:
     """The axial angular velocity ω₃ above which an upright top stands, I₃² ω₃² = 4 I₁ m g h."""
     I1, I3, mgh = top_numbers(top)
+    if mgh <= 0 or I3 <= 0:
+        raise ValueError(
+            f"the top must have m g h and an axial moment greater than zero, but has {mgh:g} J and "
+            f"{I3:g} kg m²: standing up needs no spin, or no spin helps"
+        )
     return 2 * math.sqrt(I1 * mgh) / I3
 
 
