@@ -29,6 +29,8 @@ bench: $(VENV)/.installed-test
 	$(BIN)/python benchmarks/cold_start.py
 	$(BIN)/python benchmarks/first_trajectory.py
 	$(BIN)/python benchmarks/long_energy.py
+	$(BIN)/python benchmarks/parts_cost.py
+	$(BIN)/python benchmarks/constraint_cost.py
 
 $(VENV)/bin/python:
 	@test -n "$(PYTHON)" || { echo "diffmech needs Python 3.11 or newer, and none was found: install it, or say 'make PYTHON=/path/to/python'."; exit 1; }

@@ -23,6 +23,7 @@ BENCHMARKS = {
     "cold_start.py": ["--repeats", "1"],
     "first_trajectory.py": ["--links", "2", "--repeats", "1", "--limit", "100"],
     "parts_cost.py": ["--repeats", "1", "--only", "babyboot"],
+    "constraint_cost.py": ["--repeats", "1", "--only", "double_pendulum_natural"],
     "long_energy.py": ["--periods", "5", "--methods", "GaussLegendre4,Dopri5"],
 }
 
@@ -46,7 +47,7 @@ def script(
 
 def test_the_readmes_programs_run(script: Callable[..., str], tmp_path: Path) -> None:
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.DOTALL)
-    assert len(blocks) == 6
+    assert len(blocks) == 7
     program = tmp_path / "readme.py"
     program.write_text("\n".join(blocks), encoding="utf-8")
     lines = script(program).splitlines()
@@ -71,7 +72,7 @@ def test_the_readmes_commands_are_understood(
 ) -> None:
     block = (ROOT / "README.md").read_text("utf-8").split("## Without writing Python")[1]
     commands = re.findall(r"^diffmech ([^#\n]*)", block.split("```")[1], re.MULTILINE)
-    assert len(commands) == 7
+    assert len(commands) == 8
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     monkeypatch.chdir(tmp_path)
     for words in commands:
