@@ -167,6 +167,14 @@ def test_the_command_line_examines_machines(capsys: pytest.CaptureFixture[str]) 
     assert "1 degree of freedom" in capsys.readouterr().out
     assert run(["doctor", "pendulum_dae", "--set", "x=0.9", "--json"]) == 1
     assert json.loads(capsys.readouterr().out)["consistent"]["place"] is False
+    short = ["--duration", "0.1", "--samples", "3"]
+    assert run(["simulate", "pendulum_dae", "--set", "x=0.6", *short]) == 2
+    assert "breaks its constraints" in capsys.readouterr().err
+    assert run(["simulate", "pendulum_dae", "--set", "x=0.6", "--assemble", "--json", *short]) == 0
+    said = capsys.readouterr()
+    assert "changed y by" in said.err
+    final = json.loads(said.out)["final"]["q"]
+    assert np.hypot(final["x"], final["y"]) == pytest.approx(1.0, abs=1e-12)
     assert run(["doctor", "--set", "x=0.9"]) == 2
     assert "need a SYSTEM" in capsys.readouterr().err
 

@@ -554,3 +554,11 @@ def test_linkages_that_cannot_be_are_refused() -> None:
         five_bar(lengths=[1, 0.1, 0.1, 1])
     with pytest.raises(ValueError, match="`rod` must be longer than the crank"):
         slider_crank(crank=1.0, rod=0.5)
+
+
+def test_eight_links_in_maximal_coordinates_keep_their_hinges_and_energy_for_20_s() -> None:
+    system = dm.systems.n_link_maximal(8)
+    run = dm.simulate(system, *system.starts["chaotic"], ts=np.linspace(0.0, 20.0, 201))
+    assert np.max(np.abs(run.residuals)) < 1e-12
+    assert np.max(np.abs(run.held.rate)) < 1e-12
+    assert run.report(second_run=False).imbalance < 1e-8

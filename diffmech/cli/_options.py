@@ -81,6 +81,11 @@ _RUN_OPTIONS: dict[str, Callable[[Any], Any]] = {
         "--atol", metavar="NUMBER", help="Absolute tolerance.  [default: as --rtol]"
     ),
     "dt": click.option("--dt", metavar="SECONDS", help="A constant step instead of tolerances."),
+    "assemble": click.option(
+        "--assemble",
+        is_flag=True,
+        help="Bring the start onto the machine's constraints; coordinates given by --set stay.",
+    ),
     "max_steps": click.option("--max-steps", type=int, help="Give up after so many steps."),
 }
 

@@ -10,7 +10,7 @@ import click
 from ..systems import CATALOGUE
 from ._machines import is_own_file, machine
 from ._options import given_run_options
-from ._words import assignment, number, numbers, require_known
+from ._words import assignment, for_the_shell, number, numbers, require_known
 
 if TYPE_CHECKING:
     from ..model import AbstractSystem
@@ -74,6 +74,8 @@ def make_run(system: "AbstractSystem", how: dict[str, Any], progress: bool | Non
     from ..simulation import simulate
 
     q0, qd0 = start_of(system, how["start"], how["sets"])
+    if how["assemble"]:
+        q0, qd0 = _assembled(system, q0, qd0, how["sets"])
     numeric: dict[str, Any] = {
         name: number(how[name], f"--{name}", "")
         for name in ("duration", "rtol", "atol", "dt")
@@ -95,6 +97,21 @@ def make_run(system: "AbstractSystem", how: dict[str, Any], progress: bool | Non
             progress=progress,
             **numeric,
         )
+
+
+def _assembled(
+    system: "AbstractSystem",
+    q0: dict[str, float],
+    qd0: dict[str, float],
+    sets: tuple[str, ...],
+) -> tuple[Any, Any]:
+    """The nearest start that keeps the constraints; says on standard error what was changed."""
+    from ..simulation import assemble
+
+    given = {assignment(text, "--set", "qA=90deg")[0] for text in sets}
+    found = assemble(system, q0, qd0, fixed=[name for name in system.coordinates if name in given])
+    click.echo(for_the_shell(str(found)), err=True)
+    return found.q, found.qd
 
 
 def saved_run(source: str, system: str | None) -> "Trajectory":

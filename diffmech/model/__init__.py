@@ -13,7 +13,8 @@ from ._constraints import (
 )
 from ._coordinates import CoordinateUnits as CoordinateUnits
 from ._explicit import Explicit as Explicit
-from ._holds import AbstractHold as AbstractHold, Hold as Hold, HoldsOfParts as HoldsOfParts
+from ._holds import AbstractHold as AbstractHold, Hold as Hold
+from ._holds_of_parts import HoldsOfParts as HoldsOfParts
 from ._joints import (
     joint as joint,
     joint_names as joint_names,

@@ -16,7 +16,8 @@ from .._typing import AnyArray, Params, Scalar, Vector
 from ..geometry import dot, plus, times
 from ._bodies import PlacedBody, PlacedParticle
 from ._constraints import AbstractConstraint, Constraints, Holonomic
-from ._holds import AbstractHold, HoldsOfParts
+from ._holds import AbstractHold
+from ._holds_of_parts import HoldsOfParts
 from ._loads import Gravity
 from ._parts import AbstractPart
 from ._places import Parts, Places, placed

@@ -10,13 +10,11 @@ import numpy as np
 
 from .._checks import (
     WRONG_PRECISION,
-    as_array,
     as_count,
     as_scalar,
     float_dtype,
     in_force,
     is_traced,
-    require_finite,
     warn_if_single_precision,
 )
 from .._results import RESULTS, message, same
@@ -35,6 +33,7 @@ from ._events import Events, as_events
 from ._failure import culprit, explain
 from ._methods import DEFAULT_METHOD, as_solver, method_name, require_suitable, stiff_solver
 from ._run import DEFAULT_MAX_STEPS, Run, Settings, run_in_stretches, run_traced
+from ._times import require_resolved, require_step, sample_times
 from ._trajectory import Trajectory
 
 DEFAULT_SAMPLES = 1001
@@ -45,7 +44,6 @@ DENSE_TRACED_MAX_STEPS = 8192
 _SMALLEST_TOLERANCE_IN_EPS = 50.0  # 1.1e-14 in float64; below it step control measures rounding
 # Of the size of the coordinates or rates: starts are often printed with few digits.
 _START_VIOLATION = 1e-6
-_SMALLEST_SPACING_IN_EPS = 64.0  # of the largest time; a few steps must fit between samples
 
 
 class SimulationError(RuntimeError):
@@ -133,8 +131,8 @@ def simulate(
     """
     warn_if_single_precision()
     q, qd, _, params = prepare(system, 0.0, params, q0=q0, qd0=qd0)
-    times = in_force(_sample_times(duration, ts, as_scalar(t0, "t0"), samples))
-    _require_resolved(times)
+    times = in_force(sample_times(duration, ts, as_scalar(t0, "t0"), samples))
+    require_resolved(times)
     settings = _settings(
         system,
         params,
@@ -177,50 +175,6 @@ def _require_consistent(
             )
 
 
-def _sample_times(duration: Any, ts: Any, t0: AnyArray, samples: int) -> AnyArray:
-    """Strictly increasing sample times, shape (k,), k >= 2."""
-    if (duration is None) == (ts is None):
-        raise ValueError(
-            "give either `duration` or `ts`" + (", not both" if ts is not None else "")
-        )
-    if ts is None:
-        span = as_scalar(duration, "duration", positive=True)
-        return t0 + span * np.linspace(0.0, 1.0, as_count(samples, "samples", 2))
-    try:
-        array = as_array(ts)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"`ts` must be a list of times, but {error}") from error
-    if array.ndim != 1 or array.shape[0] < 2:
-        raise ValueError(
-            f"`ts` must be at least two times in a row, shape (k,), but has shape {array.shape}"
-        )
-    require_finite(array, "ts")
-    if not is_traced(array):
-        backward = np.flatnonzero(~(np.asarray(array)[1:] > np.asarray(array)[:-1]))
-        if backward.size:
-            i = int(backward[0])
-            raise ValueError(
-                f"`ts` must increase, but ts[{i + 1}] = {float(array[i + 1]):g} is not after "
-                f"ts[{i}] = {float(array[i]):g}; sort it and drop repeated times"
-            )
-        if not is_traced(t0) and float(t0) != 0.0 and float(t0) != float(array[0]):
-            raise ValueError("`t0` goes with `duration`; with `ts` the run starts at ts[0]")
-    return array
-
-
-def _require_resolved(times: AnyArray) -> None:
-    """Refuse samples that lie so close that the arithmetic can hardly tell them apart."""
-    if is_traced(times):
-        return
-    spacing = float(np.min(times[1:] - times[:-1]))
-    largest = float(np.max(np.abs(times)))
-    if not spacing > _SMALLEST_SPACING_IN_EPS * float(np.finfo(times.dtype).eps) * largest:
-        raise ValueError(
-            f"the samples lie {spacing:.1e} s apart, too close for times of {largest:g} s in "
-            f"{times.dtype}: use a longer duration, fewer samples, or count time from zero"
-        )
-
-
 def _settings(
     system: AbstractSystem,
     params: Params,
@@ -261,7 +215,7 @@ def _settings(
         _require_resolvable(rtol)
     else:
         dt = in_force(as_scalar(dt, "dt", positive=True))
-        _require_step(dt, times)
+        require_step(dt, times)
     traced_dense = dense and is_traced(params, times)
     return Settings(
         solver=solver,
@@ -288,18 +242,6 @@ def _stabilisation(system: AbstractSystem, given: Any) -> AbstractStabilisation 
             f"`stabilise` must be left out: {system.name!r} has no constraints to keep"
         )
     return None
-
-
-def _require_step(dt: AnyArray, times: AnyArray) -> None:
-    """Refuse a constant step that is lost in the rounding of time."""
-    if is_traced(dt, times):
-        return
-    least = _SMALLEST_SPACING_IN_EPS * float(np.finfo(times.dtype).eps) * float(np.max(abs(times)))
-    if float(dt) < least:
-        raise ValueError(
-            f"`dt` must be at least {least:.0e} s for times up to {float(times[-1]):g} s, but is "
-            f"{float(dt):g} s: below that a step is lost in rounding"
-        )
 
 
 def _require_resolvable(rtol: AnyArray) -> None:
