@@ -100,7 +100,7 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "no joints": (
         lambda: dm.reactions(dm.systems.particle(), [0, 0, 0], [0, 0, 0]),
-        "'particle' has no named joints",
+        "'particle' has no joints",
     ),
     "no parts": (
         lambda: dm.body_states(dm.systems.pendulum(), [0], [0]),
