@@ -439,3 +439,39 @@ def test_starts_that_break_constraints_are_refused_with_the_way_out() -> None:
         dm.simulate(system, [1.0, 0.0], duration=1.0, stabilise="magic")
     with pytest.raises(ValueError, match="does not know constraints"):
         dm.simulate(system, [1.0, 0.0], duration=1.0, method="GaussLegendre4", dt=0.01)
+
+
+def test_units_of_rows_do_not_matter() -> None:
+    """Two rows of one constraint, one of them in other units, up to nanometres and gigametres."""
+
+    def lagrangian(q: Any, qd: Any, t: Any, params: Any) -> Any:
+        return 0.5 * qd @ qd - GRAVITY * q[1] - 0.3 * q[2]
+
+    def rows(q: Any, t: Any, unit: Any) -> Any:
+        return jnp.array([q @ q - 1.0, unit * (q[0] - 0.5 * q[1] + 0.1 * q[2] ** 2)])
+
+    system = dm.System(lagrangian, ("x", "y", "z"), 1.0, constraints=rows)
+    q, qd = [0.3, 0.8, 0.5], [0.1, 0.2, 0.3]
+    plain, forces = dm.acceleration(system, q, qd), dm.multipliers(system, q, qd)
+    for unit in (1e-9, 1e-6, 1e4, 1e9):
+        np.testing.assert_allclose(dm.acceleration(system, q, qd, params=unit), plain, atol=1e-11)
+        scaled = dm.multipliers(system, q, qd, params=unit) * np.array([1.0, unit])
+        np.testing.assert_allclose(scaled, forces, rtol=1e-10)
+
+
+def test_closures_declared_row_by_row_pass_change_points_as_well() -> None:
+    whole = dm.systems.four_bar("parallelogram")
+    (closure,) = whole.constraints[0].functions
+    apart = dm.System(
+        whole.lagrangian,
+        whole.coordinates,
+        whole.params,
+        constraints={
+            "x": lambda q, t, p: closure(q, t, p)[0],
+            "y": lambda q, t, p: closure(q, t, p)[1],
+        },
+    )
+    run = dm.simulate(apart, *whole.starts["spinning"], duration=5.0, samples=101)
+    assert run.report(second_run=False).imbalance < 1e-8
+    np.testing.assert_allclose(np.sin(run.qs[:, 1]), 0.0, atol=1e-9)
+    assert "rank loss" in str(run.report(second_run=False))

@@ -42,10 +42,6 @@ class AbstractConstraint:
     def tried(self, n: int, params: Params, label: str) -> dict[str, int]:
         """The number of rows by name, found by a trial on n coordinates; refuses wrong shapes."""
 
-    def blocks(self, q: Any, t: Any, params: Params) -> tuple[int, ...]:
-        """How many rows belong together, as those of one joint; nothing is computed."""
-        return jax.eval_shape(self.residual, q, t, params).shape
-
 
 def _rows(values: Any) -> AnyArray:
     return jnp.reshape(values, (-1,))

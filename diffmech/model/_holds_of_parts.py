@@ -79,9 +79,6 @@ class HoldsOfParts(AbstractConstraint):
         jax.eval_shape(look, q, t, params)
         return found
 
-    def blocks(self, q: Any, t: Any, params: Params) -> tuple[int, ...]:
-        return tuple(self.counts(q, t, params).values())
-
     def tried(self, n: int, params: Params, label: str) -> dict[str, int]:
         q, _, t, params = trial_arguments(n, params)
         trial_trace(self.residual, label, None, q, t, params)

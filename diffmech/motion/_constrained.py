@@ -15,8 +15,8 @@ from .._typing import AnyArray, Matrix, Params, Scalar, Vector
 from ..model import Laws
 from ._constraints import (
     Rows,
-    blocks_of,
     is_holonomic,
+    jacobian_elsewhere,
     jacobian_of,
     rate_residual_of,
     residual_of,
@@ -60,7 +60,7 @@ def constrained_motion(
     wanted = -rows.drift
     if isinstance(stabilise, Baumgarte):
         wanted = wanted - _feedback(laws, rows, stabilise, q, t, params)
-    return Motion(*solve_kkt(mass, rows.jacobian, rows.blocks, -bias, wanted))
+    return Motion(*solve_kkt(mass, rows.jacobian, rows.elsewhere, -bias, wanted))
 
 
 def _by_penalty(
@@ -158,4 +158,4 @@ def power_of_guides(
 
 def scaled_rows(laws: Laws, mass: Matrix, q: Vector, t: Scalar, params: Params) -> Scaled:
     """The rows scaled to about unit size, and M̃: definite wherever the motion is determinate."""
-    return scaled(mass, jacobian_of(laws, q, t, params), blocks_of(laws, q, t, params))
+    return scaled(mass, jacobian_of(laws, q, t, params), jacobian_elsewhere(laws, q, t, params))

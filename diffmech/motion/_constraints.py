@@ -5,9 +5,12 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
 
 from .._typing import AnyArray, Params, Scalar, Vector
 from ..model import Laws
+
+_AWAY = 0.7  # [rad, or m] how far: as far as the coordinates are large, at most
 
 
 def residual_of(laws: Laws, q: Vector, t: Scalar, params: Params) -> AnyArray:
@@ -27,13 +30,13 @@ class Rows(NamedTuple):
         rate: φ̇ or A q̇ + a, shape (m,).
         jacobian: J = ∂rate/∂q̇, shape (m, n).
         drift: c, the rate's own rate at q̈ = 0: velocity and time terms, shape (m,).
-        blocks: how many rows belong together.
+        elsewhere: J at another place, which tells a row that vanishes from a small one.
     """
 
     rate: AnyArray
     jacobian: AnyArray
     drift: AnyArray
-    blocks: tuple[int, ...]
+    elsewhere: AnyArray
 
 
 def rows_of(laws: Laws, q: Vector, qd: Vector, t: Scalar, params: Params) -> Rows:
@@ -43,7 +46,7 @@ def rows_of(laws: Laws, q: Vector, qd: Vector, t: Scalar, params: Params) -> Row
     _, drift = jax.jvp(
         lambda q, t: rate_residual_of(laws, q, qd, t, params), (q, t), (qd, jnp.ones_like(t))
     )
-    return Rows(rate, columns.T, drift, blocks_of(laws, q, t, params))
+    return Rows(rate, columns.T, drift, jacobian_elsewhere(laws, q, t, params))
 
 
 def jacobian_of(laws: Laws, q: Vector, t: Scalar, params: Params) -> AnyArray:
@@ -51,12 +54,15 @@ def jacobian_of(laws: Laws, q: Vector, t: Scalar, params: Params) -> AnyArray:
     return jax.jacfwd(lambda qd: rate_residual_of(laws, q, qd, t, params))(jnp.zeros_like(q))
 
 
-def blocks_of(laws: Laws, q: Any, t: Any, params: Params) -> tuple[int, ...]:
-    """How many rows belong together, as those of one joint; nothing is computed."""
-    return sum((one.blocks(q, t, params) for one in laws.constraints), ())
+def jacobian_elsewhere(laws: Laws, q: Vector, t: Scalar, params: Params) -> AnyArray:
+    """J at another place, some way off in all coordinates, shape (m, n)."""
+    pattern = np.cos(1.7 * np.arange(q.size) + 0.3)
+    away = _AWAY * jnp.minimum(jnp.max(jnp.abs(q)), 1.0)
+    return jacobian_of(laws, lax.stop_gradient(q + away * pattern), t, params)
 
 
 def is_holonomic(laws: Laws, q: Any, t: Any, params: Params) -> np.ndarray:
     """Which rows are functions of place, shape (m,); nothing is computed."""
-    counts = [sum(one.blocks(q, t, params)) for one in laws.constraints]
-    return np.repeat([one.holonomic for one in laws.constraints], counts)
+    shapes = [jax.eval_shape(one.residual, q, t, params).shape for one in laws.constraints]
+    pairs = zip(laws.constraints, shapes, strict=True)
+    return np.concatenate([np.full(shape, one.holonomic) for one, shape in pairs])

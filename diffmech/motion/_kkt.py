@@ -17,7 +17,6 @@ accelerations are those that are still determined.
 from typing import Any, NamedTuple
 
 import jax.numpy as jnp
-import numpy as np
 from jax import lax
 
 from .._typing import AnyArray, Columns, Matrix, RowMatrix, RowSquare, RowVector, Vector
@@ -28,9 +27,9 @@ REGULARISATION = 1e-10
 _REFINEMENTS = 2  # leave (ε/(σ² + ε))³ of the error: 1e-15 where σ² is 1e-5
 # A multiplier is unique if less than this part of its row lies in lost combinations.
 _LOST_PART = 1e-3
-_UNITS = 1e3  # ratio of sizes up to which constraints are told apart by their units
-
-Blocks = tuple[int, ...]  # how many rows each constraint has
+# A row is scaled by its size here, or by this many times its size elsewhere if that is more. With
+# √ε it says how close to rank loss forces fade; three keeps the energy best at change points.
+_NATURAL = 3.0
 
 
 class Scaled(NamedTuple):
@@ -41,27 +40,28 @@ class Scaled(NamedTuple):
     roots: RowVector  # √w, (m,)
 
 
-def scaled(mass: Matrix, jacobian: RowMatrix, blocks: Blocks) -> Scaled:
+def scaled(mass: Matrix, jacobian: RowMatrix, elsewhere: RowMatrix) -> Scaled:
     """M̃ and the scaled rows.
 
-    Rows of one constraint share their scale: where links fall in line a row of their closure may
-    vanish, which must be seen and not be scaled away. Constraints in other units are scaled apart,
-    up to a ratio of `_UNITS`.
+    A row that vanishes here but not `elsewhere`, at another place, is about to be lost: where links
+    fall in line one of their closure does. It must not be scaled up as one in small units is.
     """
-    mass, jacobian = lax.stop_gradient(mass), lax.stop_gradient(jacobian)
+    mass, jacobian, elsewhere = map(lax.stop_gradient, (mass, jacobian, elsewhere))
     diagonal = jnp.abs(jnp.diagonal(mass))
     heavy = diagonal > 0
     mobility = jnp.where(heavy, 1.0 / jnp.where(heavy, diagonal, 1.0), 0.0)
-    sizes = jacobian**2 @ mobility
     # A row on massless coordinates alone has no size in this metric: it gets one.
-    plain = jnp.sum(jacobian**2, axis=1) / jnp.maximum(jnp.max(diagonal), 1e-300)
-    sizes = jnp.where(sizes > 0, sizes, plain)
-    bounds = np.cumsum(blocks)[:-1]
-    shared = jnp.concatenate(
-        [jnp.broadcast_to(jnp.max(part), part.shape) for part in jnp.split(sizes, bounds)]
+    plain = 1.0 / jnp.maximum(jnp.max(diagonal), 1e-300)
+
+    def sizes_of(rows: RowMatrix) -> RowVector:
+        sizes = rows**2 @ mobility
+        return jnp.where(sizes > 0, sizes, plain * jnp.sum(rows**2, axis=1))
+
+    there = sizes_of(elsewhere)
+    sizes = jnp.maximum(
+        sizes_of(jacobian), jnp.where(jnp.isfinite(there), _NATURAL**2 * there, 0.0)
     )
-    shared = jnp.maximum(shared, jnp.max(shared) / _UNITS**2)
-    roots = jnp.where(shared > 0, 1.0 / jnp.sqrt(jnp.where(shared > 0, shared, 1.0)), 1.0)
+    roots = jnp.where(sizes > 0, 1.0 / jnp.sqrt(jnp.where(sizes > 0, sizes, 1.0)), 1.0)
     rows = roots[:, None] * jacobian
     return Scaled(mass + rows.T @ rows, rows, roots)
 
@@ -78,13 +78,13 @@ def _regular_inverse(square: RowSquare) -> RowSquare:
 
 
 def solve_kkt(
-    mass: Matrix, jacobian: RowMatrix, blocks: Blocks, load: Vector, right: RowVector
+    mass: Matrix, jacobian: RowMatrix, elsewhere: RowMatrix, load: Vector, right: RowVector
 ) -> tuple[Any, Any]:
     """q̈ and λ with M q̈ − Jᵀλ = load, J q̈ = right; NaN where the motion is not determinate.
 
     Derivatives are those of the solution, right wherever the rank of J is locally constant.
     """
-    system = scaled(mass, jacobian, blocks)
+    system = scaled(mass, jacobian, elsewhere)
     m = system.roots.shape[0]
 
     n = mass.shape[0]
