@@ -92,7 +92,7 @@ def corrector(system: Scaled, stay: AnyArray | None) -> AnyArray:
     if stay is not None:
         rows = jnp.where(stay, 0.0, system.rows)
         apart = stay[:, None] | stay
-        mass = jnp.where(apart, jnp.eye(stay.shape[0], dtype=rows.dtype), system.mass)
+        mass = jnp.where(apart, jnp.eye(stay.shape[0], dtype=rows.dtype), system.inertia)
         system = Scaled(mass, rows, system.roots)
     pushed, inverse = inverse_of_rows(system)
     return lax.stop_gradient((pushed @ inverse) * system.roots)

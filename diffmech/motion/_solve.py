@@ -12,7 +12,7 @@ from .._typing import Columns, Matrix, Scalar, Vector
 Solve = Callable[[Any], Any]  # right sides of shape (n, m)
 Factorise = Callable[[Any, Any], tuple[Any, Any]]  # X and the ratio of pivots
 
-_UNROLLED_UP_TO = 4  # coordinates; measured: 30 % faster runs at 3, slower from 8 on
+UNROLLED_UP_TO = 4  # coordinates; measured: 30 % faster runs at 3, slower from 8 on
 _DIGITS_LOST = 50.0  # a solution this close to 1/eps has no trustworthy digit left
 
 
@@ -21,7 +21,7 @@ def max_condition(dtype: jnp.dtype) -> float:
     return 1.0 / (_DIGITS_LOST * float(jnp.finfo(dtype).eps))
 
 
-def _scaling(matrix: Matrix) -> Vector:
+def unit_diagonal(matrix: Matrix) -> Vector:
     """1/√|Mᵢᵢ|: takes the units out, so that kilometres beside millimetres are not "singular"."""
     diagonal = jnp.abs(jnp.diagonal(matrix))
     return jnp.where(diagonal > 0, 1.0 / jnp.sqrt(jnp.where(diagonal > 0, diagonal, 1.0)), 1.0)
@@ -55,14 +55,25 @@ def _cholesky(scaled: Matrix) -> tuple[Solve, Vector]:
     return lambda b: jax.scipy.linalg.cho_solve((lower, True), b), jnp.diagonal(lower) ** 2
 
 
+def definite_solver(matrix: Matrix) -> Solve:
+    """b ↦ M⁻¹ b, b of shape (n,), for one definite M of about unit diagonal and several b."""
+    if matrix.shape[0] <= UNROLLED_UP_TO:
+        solve, _ = _unrolled(matrix)
+        return lambda b: solve(b[:, None])[:, 0]
+    lower = jnp.linalg.cholesky(matrix, symmetrize_input=False)
+    eye = jnp.eye(matrix.shape[0], dtype=matrix.dtype)
+    inverse = jax.scipy.linalg.solve_triangular(lower, eye, lower=True)
+    return lambda b: (inverse @ b) @ inverse
+
+
 def _factorise(scaled: Matrix, b: Columns) -> tuple[Columns, Scalar]:
     """One matrix: L D Lᵀ or Cholesky where it is positive definite, else LU; b of shape (n, m)."""
-    solve, pivots = (_unrolled if scaled.shape[0] <= _UNROLLED_UP_TO else _cholesky)(scaled)
+    solve, pivots = (_unrolled if scaled.shape[0] <= UNROLLED_UP_TO else _cholesky)(scaled)
     definite = jnp.where(jnp.all(pivots > 0), jnp.max(pivots) / jnp.min(pivots), jnp.inf)
 
     def indefinite(b: Columns) -> tuple[Columns, Scalar]:
         factors = jax.scipy.linalg.lu_factor(scaled)
-        return jax.scipy.linalg.lu_solve(factors, b), _ratio(jnp.diagonal(factors[0]))
+        return jax.scipy.linalg.lu_solve(factors, b), pivot_ratio(jnp.diagonal(factors[0]))
 
     well = definite < max_condition(scaled.dtype)
     return lax.cond(well, lambda b: (solve(b), definite), indefinite, b)
@@ -70,11 +81,11 @@ def _factorise(scaled: Matrix, b: Columns) -> tuple[Columns, Scalar]:
 
 def _factorise_definite(scaled: Matrix, b: Columns) -> tuple[Columns, Scalar]:
     """The same for a matrix that is known to be positive definite."""
-    solve, pivots = (_unrolled if scaled.shape[0] <= _UNROLLED_UP_TO else _cholesky)(scaled)
-    return solve(b), _ratio(pivots)
+    solve, pivots = (_unrolled if scaled.shape[0] <= UNROLLED_UP_TO else _cholesky)(scaled)
+    return solve(b), pivot_ratio(pivots)
 
 
-def _ratio(pivots: Vector) -> Scalar:
+def pivot_ratio(pivots: Vector) -> Scalar:
     """Largest over smallest pivot in size; infinite if one is zero or not finite."""
     ratio = jnp.max(jnp.abs(pivots)) / jnp.min(jnp.abs(pivots))
     return jnp.where(jnp.isfinite(ratio), ratio, jnp.inf)
@@ -100,7 +111,7 @@ def _eliminate(scaled: Matrix, b: Columns) -> tuple[Columns, Scalar]:
 
     table = jnp.concatenate([scaled, b], axis=1)
     table, pivots = lax.fori_loop(0, n, clear_column, (table, jnp.ones(n, table.dtype)))
-    return table[:, n:] / pivots[:, None], _ratio(pivots)
+    return table[:, n:] / pivots[:, None], pivot_ratio(pivots)
 
 
 def _without_lapack(factorise: Factorise) -> Factorise:
@@ -139,7 +150,7 @@ def solve_columns(
     NaN where the estimate says "singular". Not to be differentiated: wrap it. `definite` says that
     M is known to be so, and saves a look.
     """
-    scale = _scaling(matrix)
+    scale = unit_diagonal(matrix)
     solve = _solve_definite if definite else _solve_scaled
     x, condition = solve(scale[:, None] * matrix * scale, scale[:, None] * right)
     sound = condition < max_condition(matrix.dtype)
