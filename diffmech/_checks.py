@@ -115,6 +115,21 @@ def as_scalar(value: Any, label: str, *, positive: bool = False) -> AnyArray:
     return array
 
 
+_SMALLEST_TOLERANCE_IN_EPS = 50.0  # 1.1e-14 in float64; below it step control measures rounding
+
+
+def require_resolvable(rtol: AnyArray) -> None:
+    """Refuse a relative tolerance that the arithmetic cannot resolve."""
+    smallest = _SMALLEST_TOLERANCE_IN_EPS * float(np.finfo(float_dtype()).eps)
+    if not is_traced(rtol) and float(rtol) < smallest:
+        precision = float_dtype().name
+        fix = f" {WRONG_PRECISION}" if precision == "float32" else ""
+        raise ValueError(
+            f"`rtol` must be at least {smallest:.0e} in {precision}, but is {float(rtol):g}: below "
+            f"that a step measures only rounding.{fix}"
+        )
+
+
 def as_count(value: Any, label: str, least: int) -> int:
     """A whole number, at least `least`."""
     whole = isinstance(value, int | np.integer) and not isinstance(value, bool)

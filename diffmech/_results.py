@@ -1,5 +1,6 @@
 """How a run can end. The members' values are the messages a user reads."""
 
+import enum
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import diffrax
@@ -79,3 +80,33 @@ def name_of(result: Result) -> str:
 def result_named(name: str) -> Result:
     """The member of that name."""
     return getattr(RESULTS, name) if name in _NAMES else RESULTS.internal_error
+
+
+class Status(enum.IntEnum):
+    """How one lane of an ensemble ended; `sentence` says it in words."""
+
+    OK = 0
+    EVENT = 1
+    MAX_STEPS = 2
+    NON_FINITE = 3
+    STEP_TOO_SMALL = 4
+    SINGULAR = 5
+    BAD_INPUT = 6
+    INTERRUPTED = 7
+
+    @property
+    def sentence(self) -> str:
+        """The message of the outcome."""
+        if self is Status.BAD_INPUT:
+            return "its start or one of its parameters is not a finite number"
+        if self is Status.EVENT:
+            return "it ended early because a reducer was done"
+        members = {
+            Status.OK: RESULTS.successful,
+            Status.MAX_STEPS: RESULTS.max_steps_reached,
+            Status.NON_FINITE: RESULTS.non_finite_motion,
+            Status.STEP_TOO_SMALL: RESULTS.step_too_small,
+            Status.SINGULAR: RESULTS.singular_mass_matrix,
+            Status.INTERRUPTED: RESULTS.interrupted,
+        }
+        return message(members[self])

@@ -11,11 +11,13 @@ from ._bodies import (
 )
 from ._conservative import force_curl as force_curl
 from ._constrained import (
+    CORRECTIONS as CORRECTIONS,
     Motion as Motion,
     corrector as corrector,
     independent_coordinates as independent_coordinates,
     nearest as nearest,
     scaled_rows as scaled_rows,
+    wanted_of as wanted_of,
 )
 from ._constraints import (
     is_holonomic as is_holonomic,
@@ -32,6 +34,7 @@ from ._energy import (
     momentum_of as momentum_of,
     power as power,
     power_of as power_of,
+    power_with as power_with,
 )
 from ._euler_lagrange import (
     acceleration as acceleration,
@@ -53,6 +56,7 @@ from ._hamilton import (
     velocity as velocity,
     velocity_of as velocity_of,
 )
+from ._kkt import REFINEMENTS as REFINEMENTS, REGULARISATION as REGULARISATION, scaled as scaled
 from ._multipliers import (
     Violations as Violations,
     constraint_forces as constraint_forces,

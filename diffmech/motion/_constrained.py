@@ -26,7 +26,7 @@ from ._kkt import Scaled, inverse_of_rows, scaled, solve_kkt
 from ._solve import solve_symmetric
 from ._stabilise import AbstractStabilisation, Baumgarte, Penalty
 
-_CORRECTIONS = 3  # each multiplies what is left by the size of the correction made
+CORRECTIONS = 3  # each multiplies what is left by the size of the correction made
 
 
 class Motion(NamedTuple):
@@ -43,6 +43,20 @@ def _feedback(laws: Laws, rows: Rows, gains: Any, q: Vector, t: Scalar, params: 
     return position + rate * rows.rate
 
 
+def wanted_of(
+    laws: Laws,
+    rows: Rows,
+    q: Vector,
+    t: Scalar,
+    params: Params,
+    stabilise: AbstractStabilisation | None = None,
+) -> AnyArray:
+    """J q̈ as the constraints want it, shape (m,): −c, less Baumgarte's feedback."""
+    if isinstance(stabilise, Baumgarte):
+        return -rows.drift - _feedback(laws, rows, stabilise, q, t, params)
+    return -rows.drift
+
+
 def constrained_motion(
     laws: Laws,
     mass: Matrix,
@@ -57,9 +71,7 @@ def constrained_motion(
     rows = rows_of(laws, q, qd, t, params)
     if isinstance(stabilise, Penalty):
         return _by_penalty(laws, mass, bias, rows, q, t, params, stabilise)
-    wanted = -rows.drift
-    if isinstance(stabilise, Baumgarte):
-        wanted = wanted - _feedback(laws, rows, stabilise, q, t, params)
+    wanted = wanted_of(laws, rows, q, t, params, stabilise)
     return Motion(*solve_kkt(mass, rows.jacobian, rows.elsewhere, -bias, wanted))
 
 
@@ -106,7 +118,7 @@ def nearest(
     t: Scalar,
     params: Params,
     stay: AnyArray | None = None,
-    corrections: int = _CORRECTIONS,
+    corrections: int = CORRECTIONS,
 ) -> tuple[Vector, Vector]:
     """The state next to (q, q̇) with φ = 0 and φ̇ = 0, for one that is nearly so.
 

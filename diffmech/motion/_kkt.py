@@ -32,7 +32,7 @@ from ._solve import (
 
 # √ε = 1e-5 is the part of a row's size below which a combination of rows counts as lost.
 REGULARISATION = 1e-10
-_REFINEMENTS = 2  # leave (ε/(σ² + ε))³ of the error: 1e-15 where σ² is 1e-5
+REFINEMENTS = 2  # leave (ε/(σ² + ε))³ of the error: 1e-15 where σ² is 1e-5
 # A multiplier is unique if less than this part of its row lies in lost combinations.
 _LOST_PART = 1e-3
 # A row is scaled by its size here, or by this many times its size elsewhere if that is more. With
@@ -92,7 +92,7 @@ def _regular_inverse(square: RowSquare) -> RowSquare:
 
 def _refined(apply_inverse: Any, square: RowSquare, wanted: RowVector) -> RowVector:
     forces = apply_inverse(wanted)
-    for _ in range(_REFINEMENTS):
+    for _ in range(REFINEMENTS):
         forces = forces + apply_inverse(wanted - square @ forces)
     return forces
 

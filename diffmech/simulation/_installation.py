@@ -11,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from .._checks import float_dtype
+from .._tuning import tuning_line
 from ..model import System
 from ._simulate import simulate
 
@@ -47,6 +48,7 @@ def installation() -> dict[str, Any]:
         "packages": {name: _version(name) for name in _PACKAGES},
         "precision": precision + ("" if precision == "float64" else ": set JAX_ENABLE_X64=1"),
         "devices": ", ".join(str(device) for device in jax.devices()),
+        "tuning": tuning_line(),
         "films": f"GIF{f', MP4 by {ffmpeg}' if ffmpeg else '; no MP4, ffmpeg is not installed'}",
         "self-check": f"pendulum for 5 s off by {error:.1e} m; {seconds[0]:.1f} s with compiling, "
         f"{1000 * seconds[1]:.0f} ms without",

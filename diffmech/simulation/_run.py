@@ -12,6 +12,7 @@ import numpy as np
 import optimistix as optx
 
 from .._checks import is_traced
+from .._one_way import forward_only, reverse_only
 from .._progress import Progress
 from .._results import RESULTS, Result, failure_of, same
 from .._typing import AnyArray, Params, Scalar
@@ -22,7 +23,6 @@ from ._landing import LandOnSamples
 from ._manifold import OnConstraints, on_constraints, stays_on_constraints
 from ._march import March, Problem, advance, begin
 from ._methods import with_tolerances
-from ._one_way import forward_only, reverse_only
 
 DEFAULT_MAX_STEPS = 1_000_000
 _FIRST_STEP = 1e-5  # of the duration

@@ -9,12 +9,12 @@ import jax.numpy as jnp
 import numpy as np
 
 from .._checks import (
-    WRONG_PRECISION,
     as_count,
     as_scalar,
     float_dtype,
     in_force,
     is_traced,
+    require_resolvable,
     warn_if_single_precision,
 )
 from .._results import RESULTS, message, same
@@ -41,7 +41,6 @@ DEFAULT_SAMPLES = 1001
 DEFAULT_RTOL = {"float64": 1e-11, "float32": 1e-5}
 # Dense output under a trace must allocate every step it might take.
 DENSE_TRACED_MAX_STEPS = 8192
-_SMALLEST_TOLERANCE_IN_EPS = 50.0  # 1.1e-14 in float64; below it step control measures rounding
 # Of the size of the coordinates or rates: starts are often printed with few digits.
 _START_VIOLATION = 1e-6
 
@@ -212,7 +211,7 @@ def _settings(
     rtol = as_scalar(rtol, "rtol", positive=True)
     atol = rtol if atol is None else as_scalar(atol, "atol", positive=True)
     if dt is None:
-        _require_resolvable(rtol)
+        require_resolvable(rtol)
     else:
         dt = in_force(as_scalar(dt, "dt", positive=True))
         require_step(dt, times)
@@ -242,18 +241,6 @@ def _stabilisation(system: AbstractSystem, given: Any) -> AbstractStabilisation 
             f"`stabilise` must be left out: {system.name!r} has no constraints to keep"
         )
     return None
-
-
-def _require_resolvable(rtol: AnyArray) -> None:
-    """Refuse a relative tolerance that the arithmetic cannot resolve."""
-    smallest = _SMALLEST_TOLERANCE_IN_EPS * float(np.finfo(float_dtype()).eps)
-    if not is_traced(rtol) and float(rtol) < smallest:
-        precision = float_dtype().name
-        fix = f" {WRONG_PRECISION}" if precision == "float32" else ""
-        raise ValueError(
-            f"`rtol` must be at least {smallest:.0e} in {precision}, but is {float(rtol):g}: below "
-            f"that a step measures only rounding.{fix}"
-        )
 
 
 def _record(

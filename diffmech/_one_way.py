@@ -24,22 +24,22 @@ _NEEDS_FORWARD = (
 )
 
 
-def _refuse(*_: Any, **__: Any) -> Any:
-    raise ValueError(_NEEDS_REVERSE)
+def _refuse(*_: Any, sentence: str) -> Any:
+    raise ValueError(sentence)
 
 
 # The identity, linear, with a transpose that refuses.
 _forward_only_p = Primitive("diffmech_forward_only")
-_forward_only_p.def_impl(lambda x: x)
-_forward_only_p.def_abstract_eval(lambda x: x)
+_forward_only_p.def_impl(lambda x, **_: x)
+_forward_only_p.def_abstract_eval(lambda x, **_: x)
 ad.deflinear2(_forward_only_p, _refuse)
 batching.defvectorized(_forward_only_p)
-mlir.register_lowering(_forward_only_p, lambda _, x: [x])
+mlir.register_lowering(_forward_only_p, lambda _, x, **__: [x])
 
 
-def forward_only(tree: Any) -> Any:
+def forward_only(tree: Any, sentence: str = _NEEDS_REVERSE) -> Any:
     """The same values; transposing a derivative through them raises a `ValueError`."""
-    return jax.tree.map(_forward_only_p.bind, tree)
+    return jax.tree.map(lambda leaf: _forward_only_p.bind(leaf, sentence=sentence), tree)
 
 
 def reverse_only(function: Callable[_P, _R]) -> Callable[_P, _R]:

@@ -1,0 +1,36 @@
+"""Many motions at once: lanes, steppers, reducers, blocks, devices.
+
+The room is called like its verb, and `import diffmech.ensemble` makes the room an attribute of the
+package. So that `diffmech.ensemble(...)` means the same before and after, the room can be called.
+"""
+
+import sys
+import types
+from typing import Any
+
+from ._ensemble import ensemble as ensemble
+from ._record import Ensemble as Ensemble
+from ._reducers import (
+    AbstractReducer as AbstractReducer,
+    Crossings as Crossings,
+    EnergyError as EnergyError,
+    FirstTime as FirstTime,
+    Growth as Growth,
+    Instant as Instant,
+    Largest as Largest,
+    Last as Last,
+    Samples as Samples,
+    Smallest as Smallest,
+    between as between,
+)
+
+
+class _Room(types.ModuleType):
+    """A module that is called like the function it is named after."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Ensemble:
+        return ensemble(*args, **kwargs)
+
+
+_Room.__call__.__doc__ = ensemble.__doc__
+sys.modules[__name__].__class__ = _Room

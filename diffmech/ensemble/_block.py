@@ -1,0 +1,363 @@
+"""A block of lanes from start to end, each with its own step size; what is kept is reduced."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from .._results import Status
+from .._typing import AnyArray
+from ..motion import max_condition
+from ._field import AbstractField, Lane, State
+from ._lanewise import Bundle, is_bundle, lanewise, stacked
+from ._reducers import Instant
+from ._step import Step
+from ._tableau import Tableau
+
+# Bounds on the change of the step size, and the share of the step that the error allows.
+_SHRINK, _GROW, _SAFETY = 0.2, 8.0, 0.9
+# Powers of the error now and one step ago in the new step size (PI control).
+_NOW, _BEFORE = 0.7, 0.3
+_SMALLEST_STEP_IN_EPS = 16.0  # of the largest time
+_FIRST = 0.01  # of the time in which the state changes by its own size
+# Tangents beyond these sizes are divided or multiplied by 2**32, which loses no digit.
+_LARGE, _SMALL, _DOUBLINGS = 2.0**32, 2.0**-32, 32.0
+
+Advance = Callable[..., Step]
+
+
+class Tolerances(NamedTuple):
+    """Numbers of a run that may change without compiling anew."""
+
+    start: AnyArray  # [s]
+    end: AnyArray  # [s]
+    rtol: AnyArray
+    atol: AnyArray
+    dt: AnyArray | None  # [s] a fixed step; then no tolerance is used
+    max_steps: AnyArray
+
+
+class Loop(NamedTuple):
+    """What a block carries from step to step."""
+
+    t: Lane
+    h: Lane  # the next step
+    y: State
+    rate: State
+    error: Lane  # ln of the mean square error of the last accepted step
+    status: Lane
+    accepted: Lane
+    rejected: Lane
+    doublings: tuple[Lane, ...]  # of each tangent
+    kept: tuple[Any, ...]  # the reducers' carries
+
+
+class Outcome(NamedTuple):
+    """What is left of a block: arrays with the lanes' axis last."""
+
+    values: tuple[Any, ...]
+    status: Any
+    accepted: Any
+    rejected: Any
+    end: Any  # [s] when each motion ended
+
+
+class Block(NamedTuple):
+    """How to run a block."""
+
+    field: AbstractField
+    advance: Advance
+    tableau: Tableau
+    reducers: tuple[tuple[Any, Any], ...]  # each as bundles, and what is not an array
+    shares: tuple[tuple[int, int], ...]  # which tangents belong to which reducer
+    params: Any  # as pytrees of bundles
+    projecting: bool
+    lanes: int
+
+    def run(self, y: State, sound: Lane, numbers: Tolerances, stops: Any) -> Outcome:
+        """From the start to the end, with samples at `stops`, shape (k,), if not None."""
+        loop = self._begin(y, sound, numbers)
+        if stops is None:
+            loop = self._until(loop, numbers.end, numbers)
+            taken = ()
+        else:
+
+            def reach(loop: Loop, stop: Any) -> tuple[Loop, Any]:
+                loop = self._until(loop, stop, numbers)
+                return loop, self._samples(loop)
+
+            loop, taken = lax.scan(reach, loop, stops)
+            loop = self._until(loop, numbers.end, numbers)
+        return self._outcome(loop, taken)
+
+    def _begin(self, y: State, sound: Lane, numbers: Tolerances) -> Loop:
+        t = jnp.broadcast_to(numbers.start, y[0].shape)
+        if self.projecting:
+            y = self.field.projected(t, y)
+        rate = self.field.derivative(t, y)
+        finite = _all_finite(rate)
+        status = jnp.where(sound, jnp.where(finite, Status.OK, Status.NON_FINITE), Status.BAD_INPUT)
+        starts = self._instant(t, y, rate, ())
+        kept = tuple(self._ask(_init, i, at, self.params) for i, at in enumerate(starts))
+        zero = jnp.zeros_like(t)
+        none = jnp.zeros(t.shape, jnp.int32)
+        return Loop(
+            t=t,
+            h=self._first_step(y, rate, numbers),
+            y=y,
+            rate=rate,
+            error=zero,
+            status=self._ended(status.astype(jnp.int32), kept),
+            accepted=none,
+            rejected=none,
+            doublings=(zero,) * self.field.layout.tangents,
+            kept=kept,
+        )
+
+    def _first_step(self, y: State, rate: State, numbers: Tolerances) -> Lane:
+        whole = numbers.end - numbers.start
+        if numbers.dt is not None:
+            return jnp.broadcast_to(whole / jnp.ceil(whole / numbers.dt * (1 - 1e-9)), y[0].shape)
+        size = sum((a / (numbers.atol + numbers.rtol * jnp.abs(a))) ** 2 for a in self._own(y))
+        speed = sum(
+            (b / (numbers.atol + numbers.rtol * jnp.abs(a))) ** 2
+            for a, b in zip(self._own(y), self._own(rate), strict=True)
+        )
+        guess = _FIRST * jnp.sqrt(size / jnp.where(speed > 0, speed, 1.0))
+        usable = (speed > 0) & (guess > 0) & jnp.isfinite(guess)
+        return lax.stop_gradient(
+            jnp.clip(jnp.where(usable, guess, 1e-4 * whole), 1e-8 * whole, 0.1 * whole)
+        )
+
+    def _own(self, y: State) -> State:
+        """The components whose error counts: not those of tangents and work."""
+        return y[: 2 * self.field.layout.n]
+
+    def _until(self, loop: Loop, stop: Any, numbers: Tolerances) -> Loop:
+        def going(loop: Loop) -> Any:
+            return jnp.any((loop.status == Status.OK) & (loop.t < stop))
+
+        return lax.while_loop(going, lambda loop: self._step(loop, stop, numbers), loop)
+
+    def _step(self, loop: Loop, stop: Any, numbers: Tolerances) -> Loop:
+        live = (loop.status == Status.OK) & (loop.t < stop)
+        left = stop - loop.t
+        # A step that would leave a sliver is stretched to the stop. Step sizes are decisions,
+        # not results: derivatives do not pass through them, but do through the last one.
+        last = loop.h >= left * (1 - 1e-9)
+        h = jnp.where(live, jnp.where(last, left, lax.stop_gradient(loop.h)), 0.0)
+        t = jnp.where(last, stop, loop.t + h)
+        step = self.advance(self.field, self.tableau, loop.t, h, loop.y, loop.rate)
+        if self.projecting:
+            y = self.field.projected(t, step.y)
+            step = Step(y, self.field.derivative(t, y), step.error)
+        if numbers.dt is None:
+            size = self._error(loop.y, step, numbers)
+            good = size <= 1.0
+            h_next, error = self._next(loop, h, size, good, live)
+            # A step cut short by a stop says nothing against the longer one planned before.
+            h_next = jnp.where(good & last, jnp.maximum(h_next, loop.h), h_next)
+        else:
+            good = _all_finite(step.y)
+            h_next, error, size = loop.h, loop.error, jnp.zeros_like(h)
+        accept = live & good
+        return self._judged(loop, step, t, h, h_next, error, size, accept, live, numbers)
+
+    def _error(self, y: State, step: Step, numbers: Tolerances) -> Lane:
+        """The mean square of error over tolerance."""
+        total = 0.0
+        for old, new, error in zip(
+            self._own(y), self._own(step.y), self._own(step.error), strict=True
+        ):
+            scale = numbers.atol + numbers.rtol * jnp.maximum(jnp.abs(old), jnp.abs(new))
+            total = total + (error / scale) ** 2
+        return lax.stop_gradient(total / len(self._own(y)))
+
+    def _next(self, loop: Loop, h: Lane, size: Lane, good: Lane, live: Lane) -> tuple[Lane, Lane]:
+        """PI control: h_new = 0.9 h e^(−0.7/p) e_before^(0.3/p), where e² = size."""
+        log = jnp.log(jnp.maximum(size, 1e-20))
+        known = loop.accepted > 0
+        power = jnp.where(good & known, -_NOW * log + _BEFORE * loop.error, -log)
+        factor = _SAFETY * jnp.exp(power * (0.5 / self.tableau.order))
+        factor = jnp.where(jnp.isfinite(size), jnp.clip(factor, _SHRINK, _GROW), _SHRINK)
+        h_next = jnp.where(live, lax.stop_gradient(h) * factor, loop.h)
+        return h_next, jnp.where(live & good, log, loop.error)
+
+    def _judged(
+        self,
+        loop: Loop,
+        step: Step,
+        t: Lane,
+        h: Lane,
+        h_next: Lane,
+        error: Lane,
+        size: Lane,
+        accept: Lane,
+        live: Lane,
+        numbers: Tolerances,
+    ) -> Loop:
+        """The loop after a step that was accepted in some lanes and refused in others."""
+        before = self._instant(loop.t, loop.y, loop.rate, loop.doublings)
+        y, rate, doublings = self._rescaled(step.y, step.rate, loop.doublings)
+        after = self._instant(t, y, rate, doublings)
+        kept = tuple(
+            _chosen(accept, self._ask(_update, i, carry, old, new, self.params), carry)
+            for i, (carry, old, new) in enumerate(zip(loop.kept, before, after, strict=True))
+        )
+        refused = live & ~accept
+        smallest = _SMALLEST_STEP_IN_EPS * jnp.finfo(h.dtype).eps
+        tiny = h <= smallest * jnp.maximum(jnp.abs(numbers.end), jnp.abs(numbers.start))
+        lost = refused & (tiny if numbers.dt is None else True)
+        why = Status.STEP_TOO_SMALL if numbers.dt is None else Status.NON_FINITE
+        why = jnp.where(jnp.isfinite(size), why, Status.NON_FINITE)
+        status = jnp.where(lost, why, loop.status).astype(jnp.int32)
+        accepted = loop.accepted + accept.astype(jnp.int32)
+        rejected = loop.rejected + refused.astype(jnp.int32)
+        tired = live & (accepted + rejected >= numbers.max_steps) & (status == Status.OK)
+        status = jnp.where(tired, Status.MAX_STEPS, status).astype(jnp.int32)
+        return Loop(
+            t=jnp.where(accept, t, loop.t),
+            h=h_next,
+            y=_chosen(accept, y, loop.y),
+            rate=_chosen(accept, rate, loop.rate),
+            error=error,
+            status=self._ended(status, kept),
+            accepted=accepted,
+            rejected=rejected,
+            doublings=_chosen(accept, doublings, loop.doublings),
+            kept=kept,
+        )
+
+    def _ask(
+        self, question: Callable[..., Any], i: int, *told: Any, by_scalars: bool = True
+    ) -> Any:
+        """Put a question to the i-th reducer, for every lane."""
+        arrays, rest = self.reducers[i]
+
+        def asked(arrays: Any, *told: Any) -> Any:
+            return question(eqx.combine(arrays, rest), *told)
+
+        return lanewise(asked, self.lanes, arrays, *told, by_scalars=by_scalars)
+
+    def _has(self, i: int, what: str) -> bool:
+        return hasattr(self.reducers[i][1], what)
+
+    def _ended(self, status: Lane, kept: tuple[Any, ...]) -> Lane:
+        """Lanes whose reducers are done leave."""
+        for i, carry in enumerate(kept):
+            if self._has(i, "done"):
+                (done,) = self._ask(_done, i, carry).entries
+                status = jnp.where(done & (status == Status.OK), Status.EVENT, status)
+        return status.astype(jnp.int32)
+
+    def _rescaled(
+        self, y: State, rate: State, doublings: tuple[Lane, ...]
+    ) -> tuple[State, State, tuple[Lane, ...]]:
+        """Tangents of moderate size: multiplied by powers of 2, which is exact."""
+        layout, made = self.field.layout, []
+        new_y, new_rate = list(y), list(rate)
+        for i in range(layout.tangents):
+            start = 2 * layout.n * (1 + i)
+            own = range(start, start + 2 * layout.n)
+            size = sum(y[j] ** 2 for j in own)
+            much, little = size > _LARGE**2, (size < _SMALL**2) & (size > 0)
+            scale = jnp.where(much, 1.0 / _LARGE, jnp.where(little, 1.0 / _SMALL, 1.0))
+            change = jnp.where(much, _DOUBLINGS, jnp.where(little, -_DOUBLINGS, 0.0))
+            for j in own:
+                new_y[j], new_rate[j] = y[j] * scale, rate[j] * scale
+            made.append(doublings[i] + change)
+        return tuple(new_y), tuple(new_rate), tuple(made)
+
+    def _instant(
+        self, t: Lane, y: State, rate: State, doublings: tuple[Lane, ...]
+    ) -> tuple[Instant, ...]:
+        """The moment as each reducer sees it."""
+        layout = self.field.layout
+        n = layout.n
+        q, qd = layout.pair(y, 0)
+        whole = Instant(
+            t=Bundle((t,), ()),
+            q=Bundle(q, (n,)),
+            qd=Bundle(qd, (n,)),
+            qdd=Bundle(rate[n : 2 * n], (n,)),
+            work=Bundle((y[-1],), ()) if layout.work else (),
+        )
+        seen = []
+        for first, end in self.shares:
+            if first == end:
+                seen.append(whole)
+                continue
+            pairs = layout.pairs(y)[1 + first : 1 + end]
+            count = doublings[first:end] or (jnp.zeros_like(t),) * (end - first)
+            seen.append(
+                whole._replace(
+                    dq=Bundle(tuple(x for dq, _ in pairs for x in dq), (end - first, n)),
+                    dqd=Bundle(tuple(x for _, dqd in pairs for x in dqd), (end - first, n)),
+                    doublings=Bundle(count, (end - first,)),
+                )
+            )
+        return tuple(seen)
+
+    def _samples(self, loop: Loop) -> tuple[Any, ...]:
+        """What reducers with times keep at a stop, lanes last."""
+        instants = self._instant(loop.t, loop.y, loop.rate, loop.doublings)
+        return tuple(
+            _stacked(self._ask(_sample, i, at, self.params), self.lanes)
+            if self._has(i, "times")
+            else ()
+            for i, at in enumerate(instants)
+        )
+
+    def _outcome(self, loop: Loop, taken: Any) -> Outcome:
+        values = tuple(
+            taken[i]
+            if self._has(i, "times")
+            else _stacked(self._ask(_finish, i, carry, by_scalars=False), self.lanes)
+            for i, carry in enumerate(loop.kept)
+        )
+        return Outcome(values, self._explained(loop), loop.accepted, loop.rejected, loop.t)
+
+    def _explained(self, loop: Loop) -> Lane:
+        """A motion that could not go on where its mass matrix is singular failed for that."""
+        failed = (loop.status == Status.NON_FINITE) | (loop.status == Status.STEP_TOO_SMALL)
+        condition = self.field.condition(loop.t, loop.y)
+        singular = failed & ~(condition < max_condition(loop.t.dtype))
+        return jnp.where(singular, Status.SINGULAR, loop.status).astype(jnp.int32)
+
+
+def _init(reducer: Any, at: Instant, params: Any) -> Any:
+    return reducer.init(at.t, at.q, at.qd, params)
+
+
+def _update(reducer: Any, carry: Any, before: Instant, after: Instant, params: Any) -> Any:
+    return reducer.update(carry, before, after, params)
+
+
+def _finish(reducer: Any, carry: Any) -> Any:
+    return reducer.finish(carry)
+
+
+def _done(reducer: Any, carry: Any) -> Any:
+    return jnp.asarray(reducer.done(carry), bool)
+
+
+def _sample(reducer: Any, at: Instant, params: Any) -> Any:
+    return reducer.sample(at, params)
+
+
+def _all_finite(y: State) -> Lane:
+    sound = jnp.isfinite(y[0])
+    for a in y[1:]:
+        sound = sound & jnp.isfinite(a)
+    return sound
+
+
+def _chosen(condition: Lane, this: Any, other: Any) -> Any:
+    return jax.tree.map(lambda a, b: jnp.where(condition, a, b), this, other)
+
+
+def _stacked(tree: Any, lanes: int) -> Any:
+    return jax.tree.map(lambda bundle: stacked(bundle, lanes), tree, is_leaf=is_bundle)

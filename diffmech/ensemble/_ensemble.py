@@ -1,0 +1,196 @@
+"""Many motions of one machine at once."""
+
+import os
+import time
+from typing import Any
+
+import diffrax
+import jax
+import numpy as np
+
+from .._checks import as_count, float_dtype, in_force, is_traced, warn_if_single_precision
+from .._one_way import forward_only
+from .._typing import Number, Params
+from ..model import AbstractSystem
+from ..motion import AbstractStabilisation
+from ._clock import compiling_seconds
+from ._equations import Layout
+from ._form import choose
+from ._march import march
+from ._prepare import (
+    parameters,
+    reducers,
+    spread_out,
+    stabilisation,
+    states,
+    stops,
+    tangents,
+    tolerances,
+    without_broken_starts,
+)
+from ._record import Ensemble
+from ._tableau import as_tableau
+from ._tiles import Plan, Run
+
+_BLOCK = {"cpu": 64}  # lanes; measured best from 64 to 128
+_BLOCK_ELSEWHERE = 8192
+_TILE = 4096  # lanes on one device: about a tenth of a second for two coordinates
+_NEEDS_SIMULATE = (
+    "an ensemble gives forward-mode derivatives (`jax.jvp`, `jax.jacfwd`) of what is reduced; for "
+    "`jax.grad`, `jax.vjp` and `jax.jacrev` run `simulate` under `jax.vmap`"
+)
+
+
+def ensemble(
+    system: AbstractSystem,
+    q0s: Any,
+    qd0s: Any = None,
+    *,
+    duration: Number,
+    reduce: Any = None,
+    params: Params = None,
+    t0: Number = 0.0,
+    method: str | diffrax.AbstractSolver | None = None,
+    rtol: Number | None = None,
+    atol: Number | None = None,
+    dt: Number | None = None,
+    stabilise: str | AbstractStabilisation | None = None,
+    max_steps: int | None = None,
+    block: int | None = None,
+    devices: int | None = None,
+    progress: bool | None = None,
+) -> Ensemble:
+    """Run a machine from many initial states, or with many sets of parameters, side by side.
+
+    The equations come from the Lagrangian as in `simulate`, but are taken apart into scalar
+    operations and integrated for blocks of lanes at once, each lane with its own step size. What
+    is wanted of each motion is reduced on the way; trajectories are not stored.
+
+    **Main arguments:**
+
+    - `q0s`, `qd0s`: initial states, shape (lanes, n), or (n,) for all lanes; or mappings by name
+      of numbers and arrays of shape (lanes,). `qd0s=None` starts at rest. SI units, radians.
+    - `duration` [s].
+    - `reduce`: what to keep: a reducer (`Last`, `Largest`, `Smallest`, `FirstTime`, `Crossings`,
+      `Samples`, `EnergyError`, `Growth`, or your own), its name ("last", "energy_error"), a list
+      of them, or a mapping by name. None means `Last`: `values["last"]` is (q, q̇) at the end.
+    - `params`: as the system's, where a leaf with one more leading axis varies from lane to lane;
+      or a mapping by path of such values: `params={"mB": np.linspace(0.1, 0.2, 1000)}`.
+    - `method`: "Dopri8", "Tsit5", "Dopri5", "Bosh3" or such a Diffrax solver, from which the
+      coefficients are taken; None chooses by the size of the equations.
+    - `rtol`, `atol`: tolerances per step; `rtol=None` means 1e-8 (1e-4 in float32), `atol=None`
+      equal to it. `dt`: a constant step [s] instead, adjusted to divide the duration.
+    - `stabilise`: of constrained machines: "projection" (the default), "baumgarte", "none".
+
+    **Other arguments:**
+
+    - `max_steps`: of one lane, accepted or not.
+    - `block`: lanes that share a loop; changes rounding. `devices`: how many to use, all if None.
+    - `progress`: show a bar; None means on a terminal, if the run is long. Ctrl-C keeps what is
+      done; the other lanes are INTERRUPTED.
+
+    A lane that fails leaves at once with a status and does not disturb the others. New numbers,
+    tolerances, durations and numbers of lanes do not compile anew. The same call on the same
+    machine and versions gives the same bytes. Differentiable in forward mode.
+
+    **Raises:** `ValueError` for a wrong call.
+    """
+    warn_if_single_precision()
+    if not isinstance(system, AbstractSystem):
+        raise ValueError(
+            f"`system` must be a `System` or an `Explicit`, but is a {type(system).__name__}"
+        )
+    clock, before = time.perf_counter(), compiling_seconds()
+    numbers = tolerances(t0, duration, rtol, atol, dt, max_steps)
+    how = stabilisation(system, stabilise)
+    values, varies = parameters(system, params)
+    starts, varying = spread_out(
+        states(system, q0s, "q0s"), states(system, qd0s, "qd0s"), values, varies
+    )
+    names, made = reducers(reduce, system)
+    directions, shares = tangents(made, system.n)
+    times, picks = stops(made, numbers)
+    work = any(getattr(reducer, "needs_work", False) for reducer in made)
+    layout = Layout(system.n, len(directions), work)
+    tableau, form, why = choose(
+        None if method is None else as_tableau(method), system.laws, layout, system.params, how
+    )
+    lanes = _BLOCK.get(jax.default_backend(), _BLOCK_ELSEWHERE)
+    lanes = lanes if block is None else as_count(block, "block", 1)
+    available = jax.local_device_count()
+    plan = Plan(
+        laws=system.laws,
+        layout=layout,
+        tableau=tableau,
+        form=form,
+        shares=shares,
+        lanes=lanes,
+        blocks=max(_TILE // lanes, 1),
+        devices=available if devices is None else min(as_count(devices, "devices", 1), available),
+    )
+    # Where a parameter varies, the system's own stands in: programs take its shape from there.
+    plain = jax.tree.map(
+        lambda leaf, mark, own: own if mark else leaf, values, varies, system.params
+    )
+    run = Run(
+        params=jax.tree.map(in_force, plain),
+        varies=varies,
+        stabilise=jax.tree.map(in_force, how),
+        reducers=tuple(jax.tree.map(_in_force_if_array, reducer) for reducer in made),
+        tangents=directions,
+        numbers=numbers,
+        stops=times,
+    )
+    starts = without_broken_starts(system, starts, numbers.start, run.params, varies, varying)
+    if is_traced(run, starts, varying):
+        run, starts, varying = _forward_only((run, starts, varying))
+    whole = march(plan, run, starts, varying, system.name, progress)
+    compiling = compiling_seconds() - before
+    return Ensemble(
+        values={
+            name: value if pick is None else jax.tree.map(lambda x, i=pick: x[:, i], value)
+            for name, value, pick in zip(names, whole.values, picks, strict=True)
+        },
+        status=whole.status,
+        steps=whole.accepted,
+        rejected=whole.rejected,
+        ends=whole.end,
+        settings={
+            "duration": _plain(duration),
+            "t0": _plain(t0),
+            "method": tableau.name,
+            "rtol": _plain(numbers.rtol),
+            "atol": _plain(numbers.atol),
+            "dt": _plain(dt),
+            "max_steps": int(numbers.max_steps),
+            "stabilise": "-" if how is None else str(how),
+            "form": form,
+            "why": why,
+            "block": plan.lanes,
+            "blocks": plan.blocks,
+            "devices": plan.devices,
+            "precision": float_dtype().name,
+            "platform": jax.default_backend(),
+            "jax": jax.__version__,
+            "xla_flags": os.environ.get("XLA_FLAGS", ""),
+        },
+        system=system,
+        compiling=compiling,
+        running=time.perf_counter() - clock - compiling,
+    )
+
+
+def _plain(number: Any) -> float | None:
+    """A number for the record; None where it is being traced, or not given."""
+    return None if number is None or is_traced(number) else float(number)
+
+
+def _in_force_if_array(leaf: Any) -> Any:
+    return in_force(leaf) if isinstance(leaf, jax.Array | np.ndarray) else leaf
+
+
+def _forward_only(tree: Any) -> Any:
+    """Floats through which no reverse-mode derivative passes."""
+    return jax.tree.map(
+        lambda leaf: forward_only(leaf, _NEEDS_SIMULATE) if is_traced(leaf) else leaf, tree
+    )

@@ -1,0 +1,266 @@
+"""A machine's equations on a tape: accelerations, tangents, the way back to the constraints."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+
+from .._typing import Params
+from ..model import ExplicitLaws, Laws
+from ..motion import (
+    CORRECTIONS,
+    REFINEMENTS,
+    REGULARISATION,
+    AbstractStabilisation,
+    Projection,
+    mass_and_bias_of,
+    mass_matrix_of,
+    power_with,
+    rate_residual_of,
+    residual_of,
+    rows_of,
+    scaled,
+    scaled_rows,
+    wanted_of,
+)
+from ..scalars import Factors, Place, Places, Tape, constants, elementwise, unknowns, write
+
+
+class Layout(NamedTuple):
+    """What stands where in a state: (q, q̇), (δq, δq̇) of every tangent, the work."""
+
+    n: int
+    tangents: int
+    work: bool
+
+    def pair(self, y: Any, i: int) -> tuple[Any, Any]:
+        """(q, q̇) for i = 0, (δq, δq̇) of the i-th tangent from 1 on."""
+        start = 2 * self.n * i
+        return y[start : start + self.n], y[start + self.n : start + 2 * self.n]
+
+    def pairs(self, y: Any) -> list[tuple[Any, Any]]:
+        """(q, q̇), and every (δq, δq̇)."""
+        return [self.pair(y, i) for i in range(1 + self.tangents)]
+
+
+class Equations:
+    """Places of everything that lanes evaluate.
+
+    Attributes:
+        inputs: of q, q̇, every δq and δq̇; `t`, `params` and `gains` beside them.
+        rates: dy/dt for a state y as laid out.
+        target: the nearest state on the constraints, without the work; empty if not wanted.
+        condition: of the mass matrix.
+    """
+
+    def __init__(
+        self,
+        laws: Laws | ExplicitLaws,
+        layout: Layout,
+        params: Params,
+        stabilise: AbstractStabilisation | None,
+    ):
+        n = layout.n
+        self.tape = Tape()
+        self.laws = laws
+        # The gains of a stabilisation are numbers beside the parameters: they do not recompile.
+        self.q, self.qd, self.t, self.params, self.gains = unknowns(
+            self.tape, (np.zeros(n), np.zeros(n), np.zeros(()), params, stabilise)
+        )
+        self._solve: Callable[[Places, Places], tuple[Places, Places]]
+        if isinstance(laws, ExplicitLaws):
+            self.qdd = self._write(laws.acceleration)
+            self.multipliers = np.zeros(0, dtype=np.int64)
+            self.condition = self.tape.constant(1.0)
+        elif laws.constraints:
+            self._write_constrained(laws)
+        else:
+            self._write_free(laws)
+        pairs = [unknowns(self.tape, (np.zeros(n), np.zeros(n))) for _ in range(layout.tangents)]
+        self.inputs: list[Place] = [*self.q, *self.qd]
+        self.rates: list[Place] = [*self.qd, *self.qdd]
+        for dq, dqd in pairs:
+            self.inputs += [*dq, *dqd]
+            self.rates += [*dqd, *self._tangent(dq, dqd)]
+        if layout.work:
+            self.rates.append(self._power())
+        self.target: list[Place] = []
+        if isinstance(stabilise, Projection):
+            q, qd, turned = self._projected(pairs)
+            self.target = [*q, *qd, *(p for pair in turned for part in pair for p in part)]
+
+    @property
+    def operations(self) -> int:
+        """How many scalar operations one evaluation of the rates takes."""
+        return self.tape.count(self.rates)
+
+    def _write(self, function: Callable[..., Any], *more: Any) -> Any:
+        return write(self.tape, function, self.q, self.qd, self.t, self.params, *more)
+
+    def _minus(self, places: Places) -> Places:
+        return elementwise(self.tape, "neg", places)
+
+    def _write_free(self, laws: Laws) -> None:
+        """M q̈ = −b."""
+        mass, bias = self._write(lambda *state: mass_and_bias_of(laws, *state))
+        factors = Factors(self.tape, mass)
+        nothing = np.zeros(0, dtype=np.int64)
+        self._solve = lambda load, right: (factors.solve(load), nothing)
+        self.qdd, self.multipliers = self._solve(self._minus(bias), nothing)
+        self.condition = _condition(self.tape, mass, factors)
+
+    def _write_constrained(self, laws: Laws) -> None:
+        """M q̈ − Jᵀλ = −b, J q̈ = −c."""
+
+        def terms(q: Any, qd: Any, t: Any, params: Any, gains: Any) -> Any:
+            mass, bias = mass_and_bias_of(laws, q, qd, t, params)
+            rows = rows_of(laws, q, qd, t, params)
+            system = scaled(mass, rows.jacobian, rows.elsewhere)
+            wanted = wanted_of(laws, rows, q, t, params, gains)
+            return system.mass, system.rows, system.roots, bias, wanted
+
+        mass, rows, roots, bias, wanted = self._write(terms, self.gains)
+        factors = Factors(self.tape, mass)
+        self._solve = Bordered(self.tape, factors, rows, roots).solve
+        self.qdd, self.multipliers = self._solve(self._minus(bias), wanted)
+        self.condition = _condition(self.tape, mass, factors)
+
+    def _power(self) -> Place:
+        """dh/dt [W]."""
+        power = self._write(
+            lambda q, qd, t, params, forces: power_with(self.laws, forces, q, qd, t, params),
+            self.multipliers,
+        )
+        return int(power)
+
+    def _tangent(self, dq: Places, dqd: Places) -> Places:
+        """δq̈ of a neighbour at (δq, δq̇), by differentiating M q̈ + b = Jᵀλ, J q̈ + c = 0.
+
+        M δq̈ − Jᵀδλ = −δ(M q̈ + b − Jᵀλ),   J δq̈ = −δ(J q̈ + c), with q̈ and λ held on the right.
+        """
+        laws = self.laws
+        if isinstance(laws, ExplicitLaws):
+
+            def pushed(q: Any, qd: Any, t: Any, params: Any, dq: Any, dqd: Any) -> Any:
+                function = lambda q, qd: laws.acceleration(q, qd, t, params)  # noqa: E731
+                return jax.jvp(function, (q, qd), (dq, dqd))[1]
+
+            return self._write(pushed, dq, dqd)
+
+        def imbalance(
+            q: Any, qd: Any, t: Any, params: Any, dq: Any, dqd: Any, qdd: Any, lam: Any, gains: Any
+        ) -> Any:
+            def balance(q: Any, qd: Any) -> tuple[Any, Any]:
+                mass, bias = mass_and_bias_of(laws, q, qd, t, params)
+                if not laws.constraints:
+                    return mass @ qdd + bias, lam
+                rows = rows_of(laws, q, qd, t, params)
+                wanted = wanted_of(laws, rows, q, t, params, gains)
+                return mass @ qdd + bias - lam @ rows.jacobian, rows.jacobian @ qdd - wanted
+
+            _, (force, bend) = jax.jvp(balance, (q, qd), (dq, dqd))
+            return -force, (-bend if laws.constraints else bend)
+
+        load, right = self._write(imbalance, dq, dqd, self.qdd, self.multipliers, self.gains)
+        return self._solve(load, right)[0]
+
+    def _projected(self, tangents: list[tuple[Places, Places]]) -> tuple[Any, ...]:
+        """The nearest (q, q̇) with φ = 0, φ̇ = 0, and the tangents turned into its neighbourhood."""
+        laws, tape = self.laws, self.tape
+        assert isinstance(laws, Laws)
+
+        def metric(q: Any, qd: Any, t: Any, params: Any) -> Any:
+            system = scaled_rows(laws, mass_matrix_of(laws, q, qd, t, params), q, t, params)
+            return system.mass, system.rows, system.roots
+
+        mass, rows, roots = self._write(metric)
+        bordered = Bordered(tape, Factors(tape, mass), rows, roots)
+
+        def corrected(state: Places, residual: Places) -> Places:
+            return elementwise(tape, "sub", state, bordered.smallest(residual))
+
+        q, qd = self.q, self.qd
+        for _ in range(CORRECTIONS):
+            residual = write(tape, lambda *place: residual_of(laws, *place), q, self.t, self.params)
+            q = corrected(q, residual)
+        for _ in range(CORRECTIONS):
+            rate = write(
+                tape, lambda *state: rate_residual_of(laws, *state), q, qd, self.t, self.params
+            )
+            qd = corrected(qd, rate)
+
+        def slope_of_place(q: Any, t: Any, params: Any, dq: Any) -> Any:
+            return jax.jvp(lambda q: residual_of(laws, q, t, params), (q,), (dq,))[1]
+
+        def slope_of_rate(q: Any, qd: Any, t: Any, params: Any, dq: Any, dqd: Any) -> Any:
+            rate = lambda q, qd: rate_residual_of(laws, q, qd, t, params)  # noqa: E731
+            return jax.jvp(rate, (q, qd), (dq, dqd))[1]
+
+        turned = []
+        for dq, dqd in tangents:
+            dq = corrected(dq, write(tape, slope_of_place, q, self.t, self.params, dq))
+            bend = write(tape, slope_of_rate, q, qd, self.t, self.params, dq, dqd)
+            turned.append((dq, corrected(dqd, bend)))
+        return q, qd, turned
+
+
+def _condition(tape: Tape, mass: Places, factors: Factors) -> Place:
+    """max |Mᵢᵢ / Dᵢ|: how much of a diagonal entry elimination has left."""
+    worst = tape.constant(1.0)
+    for i, pivot in enumerate(factors.pivots):
+        share = tape.operate("abs", tape.operate("div", int(mass[i, i]), pivot))
+        worst = tape.operate("max", worst, share)
+    return worst
+
+
+class Bordered:
+    """M̃ x − Rᵀμ = load, R x = right with M̃ = M + RᵀR factorised: see `motion`'s own solution."""
+
+    def __init__(self, tape: Tape, factors: Factors, rows: Places, roots: Places):
+        self._tape, self._factors, self._rows, self._roots = tape, factors, rows, roots
+        self._pushed = [factors.solve(row) for row in rows]
+        m = len(rows)
+        square = np.array(
+            [[self._dot(rows[i], self._pushed[j]) for j in range(m)] for i in range(m)],
+            dtype=np.int64,
+        ).reshape(m, m)
+        self._square = square
+        lifted = square.copy()
+        small = tape.constant(REGULARISATION)
+        for i in range(m):
+            lifted[i, i] = tape.operate("add", int(square[i, i]), small)
+        self._inner = Factors(tape, lifted)
+
+    def _dot(self, x: Places, y: Places) -> Place:
+        return self._tape.total(
+            self._tape.operate("mul", int(a), int(b)) for a, b in zip(x, y, strict=True)
+        )
+
+    def _combine(self, start: Places, forces: Places, columns: list[Places]) -> Places:
+        for force, column in zip(forces, columns, strict=True):
+            start = elementwise(
+                self._tape, "add", start, elementwise(self._tape, "mul", force, column)
+            )
+        return start
+
+    def solve(self, load: Places, right: Places) -> tuple[Places, Places]:
+        """q̈ and λ with M q̈ − Jᵀλ = load, J q̈ = right."""
+        tape = self._tape
+        right = elementwise(tape, "mul", self._roots, right)
+        free = self._factors.solve(self._combine(load, right, list(self._rows)))
+        onto = np.array([self._dot(row, free) for row in self._rows], dtype=np.int64)
+        wanted = elementwise(tape, "sub", right, onto)
+        forces = self._inner.solve(wanted)
+        for _ in range(REFINEMENTS):
+            made = np.array([self._dot(row, forces) for row in self._square], dtype=np.int64)
+            left = elementwise(tape, "sub", wanted, made)
+            forces = elementwise(tape, "add", forces, self._inner.solve(left))
+        qdd = self._combine(free, forces, self._pushed)
+        return qdd, elementwise(tape, "mul", self._roots, forces)
+
+    def smallest(self, residual: Places) -> Places:
+        """The smallest change in the metric of M that changes the rows' functions by `residual`."""
+        forces = self._inner.solve(elementwise(self._tape, "mul", self._roots, residual))
+        nothing = constants(self._tape, np.zeros(self._rows.shape[1]))
+        return self._combine(nothing, forces, self._pushed)

@@ -1,0 +1,51 @@
+"""Which program runs an ensemble: the one with the least compiling and running for its size.
+
+Operations of one evaluation times stages of a step is the length of a loop body in which every
+stage is written out. Measured on two cores with tuned options: 4500 (three links, Dopri8) compile
+in 13 s, 9300 (five links) in 38 s; stages in a loop compile in 2 to 4 s and run three times longer.
+Without the options XLA computes shared values again and again in such a body, and needs minutes.
+"""
+
+import jax
+from jax.errors import TracerArrayConversionError
+
+from .._tuning import is_tuned
+from .._typing import Params
+from ..model import ExplicitLaws, Laws
+from ..motion import AbstractStabilisation
+from ..scalars import NotScalar
+from ._equations import Layout
+from ._tableau import Tableau, as_tableau
+from ._tiles import equations_of
+
+_LONGEST_BODY = 8000
+_LONGEST_ACCURATE_BODY = 5000  # beyond, five stages compile sooner and run as fast as twelve
+_MOST_OPERATIONS = 5000
+UNROLLED, ROLLED, ARRAYS = "lanes, unrolled", "lanes, rolled", "arrays"
+
+
+def choose(
+    method: Tableau | None,
+    laws: Laws | ExplicitLaws,
+    layout: Layout,
+    params: Params,
+    stabilise: AbstractStabilisation | None,
+) -> tuple[Tableau, str, str]:
+    """The method, the form of the program, and why."""
+    accurate = as_tableau("Dopri8")
+    try:
+        operations = equations_of(laws, layout, params, stabilise).operations
+    except (NotScalar, TracerArrayConversionError) as error:
+        return method or accurate, ARRAYS, str(error).splitlines()[0]
+    size = f"{operations} operations an evaluation"
+    if operations > _MOST_OPERATIONS:
+        return method or accurate, ARRAYS, f"{size}, too many for lanes"
+    on_cpu = jax.default_backend() == "cpu"
+    if on_cpu and not is_tuned():
+        return method or accurate, ROLLED, f"{size}; `diffmech.tune_cpu()` would be faster"
+    if method is None:
+        wide = operations * (accurate.stages - 1) > _LONGEST_ACCURATE_BODY
+        method = as_tableau("Tsit5") if wide else accurate
+    if not on_cpu or operations * (method.stages - 1) > _LONGEST_BODY:
+        return method, ROLLED, size
+    return method, UNROLLED, size

@@ -1,0 +1,98 @@
+"""The host's loop over tiles: progress, interruption, and the results put together."""
+
+import os
+import warnings
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from .._checks import is_traced
+from .._progress import Progress
+from .._results import Status
+from .._typing import AnyArray
+from ._block import Outcome
+from ._tiles import Plan, Run, Tile, run_tile, tiles, uncut
+
+_SHARE_OF_MEMORY = 0.8
+
+
+def march(
+    plan: Plan,
+    run: Run,
+    states: AnyArray,
+    varying: list[AnyArray],
+    label: str,
+    progress: bool | None,
+) -> Outcome:
+    """All tiles one after another; under a user's trace without looking at the results."""
+    if is_traced(run, states, varying):
+        parts = [_computed(plan, run, tile) for tile in tiles(plan, states, varying)]
+        return jax.tree.map(lambda *leaves: jnp.concatenate(leaves), *parts)
+    count = states.shape[0]
+    done, whole = 0, None
+    duration = float(run.numbers.end - run.numbers.start)
+    try:
+        with Progress(count * duration, progress, label) as bar:
+            for tile in tiles(plan, states, varying):
+                part = jax.tree.map(np.asarray, _computed(plan, run, tile))
+                if whole is None:
+                    _require_memory(part, count)
+                    whole = jax.tree.map(lambda leaf: _room(leaf, count), part)
+                jax.tree.map(lambda room, leaf, at=tile: _fill(room, leaf, at), whole, part)
+                done = tile.stop
+                bar.update(done * duration)
+    except KeyboardInterrupt:
+        if whole is None:
+            raise
+        whole.status[done:] = Status.INTERRUPTED
+        warnings.warn(
+            f"{label}: interrupted after {done} of {count} motions; these are kept, the others are "
+            "INTERRUPTED",
+            stacklevel=3,
+        )
+    if whole is None:  # no lanes at all: the shapes come from an empty tile
+        tile = Tile(0, 0, *_empty(plan, states, varying))
+        whole = jax.tree.map(np.asarray, _computed(plan, run, tile))
+    return whole
+
+
+def _computed(plan: Plan, run: Run, tile: Tile) -> Outcome:
+    outcome = run_tile(plan, run, tile.starts, tile.varying)
+    if is_traced(outcome):
+        return jax.tree.map(lambda leaf: uncut(plan, tile, leaf), outcome)
+    return jax.tree.map(lambda leaf: uncut(plan, tile, np.asarray(leaf)), outcome)
+
+
+def _empty(plan: Plan, states: AnyArray, varying: list[AnyArray]) -> tuple[Any, list[Any]]:
+    def nothing(array: AnyArray) -> np.ndarray:
+        return np.full((plan.blocks * plan.devices, *array.shape[1:], plan.lanes), np.nan)
+
+    return nothing(states), [nothing(leaf) for leaf in varying]
+
+
+def _room(leaf: np.ndarray, count: int) -> np.ndarray:
+    """Space for all lanes, empty values as NaN."""
+    filler = np.nan if leaf.dtype.kind == "f" else 0
+    return np.full((count, *leaf.shape[1:]), filler, leaf.dtype)
+
+
+def _fill(room: np.ndarray, leaf: np.ndarray, tile: Tile) -> None:
+    room[tile.start : tile.stop] = leaf
+
+
+def _require_memory(part: Outcome, count: int) -> None:
+    """Refuse what does not fit, with the numbers."""
+    leaves = jax.tree.leaves(part)
+    each = sum(leaf.nbytes / max(leaf.shape[0], 1) for leaf in leaves)
+    try:
+        free = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_AVPHYS_PAGES")
+    except (ValueError, OSError, AttributeError):
+        return
+    if each * count > _SHARE_OF_MEMORY * free:
+        raise ValueError(
+            f"the results of {count} motions need {each * count / 2**30:.3g} GiB, but only "
+            f"{free / 2**30:.3g} GiB of memory are free: keep less of each motion (fewer samples), "
+            "or run them in parts"
+        )

@@ -1,0 +1,76 @@
+"""What is left of many motions, and how it prints itself."""
+
+from typing import Any
+
+import equinox as eqx
+import numpy as np
+
+from .._checks import is_traced
+from .._results import Status
+from .._typing import AnyArray
+from ..model import AbstractSystem
+
+
+class Ensemble(eqx.Module):
+    """What is left of many motions.
+
+    Attributes:
+        values: by reducer; arrays with the lanes as leading axis. `values["last"]` is (q, q̇).
+        status: how each motion ended, shape (lanes,), as `Status`.
+        steps: accepted steps, shape (lanes,); `rejected` those taken back.
+        ends: when each motion ended [s], shape (lanes,).
+        settings: everything that influences the numbers.
+        system: the machine.
+        compiling, running: wall-clock times [s]; never saved.
+    """
+
+    values: dict[str, Any]
+    status: AnyArray
+    steps: AnyArray
+    rejected: AnyArray
+    ends: AnyArray
+    settings: dict[str, Any] = eqx.field(static=True)
+    system: AbstractSystem
+    compiling: float = eqx.field(static=True)
+    running: float = eqx.field(static=True)
+
+    @property
+    def ok(self) -> AnyArray:
+        """Which motions ran to the end, or to where a reducer was done; shape (lanes,)."""
+        return (self.status == Status.OK) | (self.status == Status.EVENT)
+
+    def __len__(self) -> int:
+        return self.status.shape[0]
+
+    def __str__(self) -> str:
+        if is_traced(self.status):
+            return f"{self.system.name}: {len(self)} motions, under a JAX transformation"
+        kinds = [kind for kind in Status if np.any(self.status == kind)]
+        counts = {kind: int(np.sum(self.status == kind)) for kind in kinds}
+        ends = ", ".join(f"{count} {kind.name}" for kind, count in counts.items())
+        settings = self.settings
+        steps = np.asarray(self.steps)
+        each = 1e6 * self.running / max(len(self), 1)
+        lines = [
+            f"{self.system.name}: {len(self)} motions of {settings['duration']:g} s",
+            f"  ended      {ends or 'none'}",
+            f"  values     {', '.join(self.values)}",
+            f"  steps      {steps.mean() if steps.size else 0:.0f} on average, "
+            f"{steps.max(initial=0)} at most; {settings['method']}, {_accuracy(settings)}",
+            f"  program    {settings['form']} ({settings['why']}), blocks of {settings['block']} "
+            f"on {settings['devices']} device{'s' * (settings['devices'] != 1)}",
+            f"  time       {self.compiling:.2f} s compiling, {self.running:.3g} s running "
+            f"({each:.3g} us a motion)",
+        ]
+        lines += [
+            f"  {kind.name:<10} {kind.sentence}"
+            for kind in kinds
+            if kind not in (Status.OK, Status.EVENT)
+        ]
+        return "\n".join(lines)
+
+
+def _accuracy(settings: dict[str, Any]) -> str:
+    if settings["dt"] is not None:
+        return f"dt = {settings['dt']:g} s"
+    return f"rtol = {settings['rtol']:g}, atol = {settings['atol']:g}"

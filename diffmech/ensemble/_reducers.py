@@ -1,0 +1,359 @@
+"""What is kept of every motion: small summaries, made while it runs.
+
+A reducer is a class with three methods, written for one motion with ordinary arrays:
+
+    init(t, q, qd, params) -> carry
+    update(carry, before, after, params) -> carry     after every accepted step
+    finish(carry) -> value
+
+`before` and `after` are the two ends of the step. The carry is any pytree of arrays whose shapes
+and types stay. Further attributes are looked for: `tangents`, shape (k, 2n), the neighbours
+(δq, δq̇) to carry along; `needs_work`, true if `Instant.work` is wanted; `done(carry)`, true to end
+a motion; `times`, shape (k,), with `sample(instant, params)` for what to keep at each.
+"""
+
+from abc import abstractmethod
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from .._checks import as_array, is_traced
+from .._typing import AnyArray, Params, Scalar, ScalarFunction
+from ..model import AbstractSystem, ExplicitLaws, Laws
+from ..motion import energy_of
+
+_HALVINGS = 40  # of the step in which a condition became true: down to 1e-12 of it
+
+
+class Instant(NamedTuple):
+    """A moment of a motion.
+
+    Attributes:
+        t: time [s].
+        q, qd, qdd: coordinates, rates and accelerations, shape (n,).
+        dq, dqd: the neighbours the reducer asked for, shape (k, n).
+        doublings: δ times 2**doublings is the neighbour's difference, shape (k,).
+        work: of forces and moving guides since the start [J], where asked for.
+    """
+
+    t: Any
+    q: Any
+    qd: Any
+    qdd: Any
+    dq: Any = ()
+    dqd: Any = ()
+    doublings: Any = ()
+    work: Any = ()
+
+
+def between(before: Instant, after: Instant, part: Scalar) -> tuple[Any, Any, Any]:
+    """(q, q̇, t) inside a step, `part` of the way from `before` to `after`.
+
+    The polynomial of degree 5 with the places, rates and accelerations of both ends.
+    """
+    h = after.t - before.t
+    start, turn = h * before.qd, h**2 * before.qdd
+    gap = after.q - before.q - start - 0.5 * turn
+    slip = h * after.qd - start - turn
+    bend = h**2 * after.qdd - turn
+    cubic = 10 * gap - 4 * slip + 0.5 * bend
+    quartic = -15 * gap + 7 * slip - bend
+    quintic = 6 * gap - 3 * slip + 0.5 * bend
+    s = part
+    q = before.q + s * (start + s * (0.5 * turn + s * (cubic + s * (quartic + s * quintic))))
+    rate = start + s * (turn + s * (3 * cubic + s * (4 * quartic + s * 5 * quintic)))
+    return q, rate / jnp.where(h > 0, h, 1.0), before.t + s * h
+
+
+def _along(function: ScalarFunction, at: Instant, params: Params) -> tuple[Any, Any]:
+    """A function of the state and its rate of change along the motion."""
+
+    def moving(q: Any, qd: Any, t: Any) -> Any:
+        return jnp.asarray(function(q, qd, t, params), at.q.dtype)
+
+    return jax.jvp(moving, (at.q, at.qd, at.t), (at.qd, at.qdd, jnp.ones_like(at.t)))
+
+
+def _peak(function: ScalarFunction, before: Instant, after: Instant, params: Params) -> Any:
+    """Where in the step (0 to 1) a function is largest, and how large, by a cubic.
+
+    One end of the step, unless the function rises at its start and falls at its end.
+    """
+    h = after.t - before.t
+    low, up = _along(function, before, params)
+    high, down = _along(function, after, params)
+    up, down = h * up, h * down
+    square = 3 * (high - low) - 2 * up - down
+    cube = 2 * (low - high) + up + down
+    inside = (up > 0) & (down < 0)
+    root = jnp.sqrt(jnp.maximum(square**2 - 3 * cube * up, 0.0)) - square
+    s = jnp.where(inside, up / jnp.where(root > 0, root, 1.0), jnp.where(high > low, 1.0, 0.0))
+    s = jnp.clip(s, 0.0, 1.0)
+    top = low + s * (up + s * (square + s * cube))
+    return s, jnp.where(inside, top, jnp.maximum(low, high))
+
+
+class AbstractReducer(eqx.Module):
+    """A summary of a motion; the module's text has the whole protocol."""
+
+    @abstractmethod
+    def init(self, t: Any, q: Any, qd: Any, params: Params) -> Any:
+        """The carry at the start."""
+
+    @abstractmethod
+    def update(self, carry: Any, before: Instant, after: Instant, params: Params) -> Any:
+        """The carry after a step."""
+
+    @abstractmethod
+    def finish(self, carry: Any) -> Any:
+        """What is kept in the end."""
+
+
+class Last(AbstractReducer):
+    """(q, q̇) where the motion ended, shapes (lanes, n)."""
+
+    def init(self, t: Any, q: Any, qd: Any, params: Params) -> Any:
+        """The start."""
+        return q, qd
+
+    def update(self, carry: Any, before: Instant, after: Instant, params: Params) -> Any:
+        """The newest state."""
+        return after.q, after.qd
+
+    def finish(self, carry: Any) -> Any:
+        """(q, q̇)."""
+        return carry
+
+
+class Largest(AbstractReducer):
+    """The largest value of `function(q, qd, t, params)`, a number, on the way; shape (lanes,).
+
+    Inside a step a peak is found by the cubic through values and slopes at its ends.
+    """
+
+    function: ScalarFunction = eqx.field(static=True)
+
+    def init(self, t: Any, q: Any, qd: Any, params: Params) -> Any:
+        """The value at the start."""
+        return jnp.asarray(self.function(q, qd, t, params), q.dtype)
+
+    def update(self, carry: Any, before: Instant, after: Instant, params: Params) -> Any:
+        """The larger of what was and the step's peak."""
+        return jnp.maximum(carry, _peak(self.function, before, after, params)[1])
+
+    def finish(self, carry: Any) -> Any:
+        """The largest."""
+        return carry
+
+
+class Smallest(AbstractReducer):
+    """The smallest value of `function(q, qd, t, params)` on the way; shape (lanes,)."""
+
+    function: ScalarFunction = eqx.field(static=True)
+
+    def _negative(self, *state: Any) -> Any:
+        return -self.function(*state)
+
+    def init(self, t: Any, q: Any, qd: Any, params: Params) -> Any:
+        """The value at the start."""
+        return jnp.asarray(self.function(q, qd, t, params), q.dtype)
+
+    def update(self, carry: Any, before: Instant, after: Instant, params: Params) -> Any:
+        """The smaller of what was and the step's trough."""
+        return jnp.minimum(carry, -_peak(self._negative, before, after, params)[1])
+
+    def finish(self, carry: Any) -> Any:
+        """The smallest."""
+        return carry
+
+
+class FirstTime(AbstractReducer):
+    """When `condition(q, qd, t, params)` first is at least zero (or true) [s]; infinite if never.
+
+    The moment is found inside the step, to the accuracy of the integration. A number that rises
+    above zero and falls below it again within one step is noticed by its slopes at the step's
+    ends; a truth value that does so is not. With `stop`, motions end there.
+    """
+
+    condition: Callable[..., Any] = eqx.field(static=True)
+    stop: bool = eqx.field(static=True, default=True)
+
+    def _holds(self, q: Any, qd: Any, t: Any, params: Params) -> Any:
+        value = self.condition(q, qd, t, params)
+        return value if jnp.asarray(value).dtype == bool else value >= 0
+
+    def _is_truth(self, at: Instant, params: Params) -> bool:
+        value = jax.eval_shape(self.condition, at.q, at.qd, at.t, params)
+        return value.dtype == bool
+
+    def init(self, t: Any, q: Any, qd: Any, params: Params) -> Any:
+        """Nothing found, unless it holds from the start."""
+        start = Instant(t, q, qd, jnp.zeros_like(q))
+        holds = jnp.asarray(self._holds(q, qd, t, params), bool)
+        return holds, start, start, jnp.zeros_like(t), params
+
+    def update(self, carry: Any, before: Instant, after: Instant, params: Params) -> Any:
+        """The step in which it came to hold, and a part of it at which it does."""
+        found, start, end, part, numbers = carry
+        if self._is_truth(after, params):
+            s, now = jnp.ones_like(after.t), self._holds(after.q, after.qd, after.t, params)
+        else:
+            s, top = _peak(self.condition, before, after, params)
+            now = top >= 0
+        new = now & ~found
+        keep = lambda old, fresh: jnp.where(new, fresh, old)  # noqa: E731
+        this, that = (Instant(x.t, x.q, x.qd, x.qdd) for x in (before, after))
+        return (
+            found | now,
+            jax.tree.map(keep, start, this),
+            jax.tree.map(keep, end, that),
+            keep(part, s),
+            numbers,
+        )
+
+    def done(self, carry: Any) -> Any:
+        """Whether the motion may end."""
+        return carry[0] if self.stop else jnp.zeros_like(carry[0])
+
+    def finish(self, carry: Any) -> Any:
+        """The time, by halving the step, and one Newton step that carries derivatives."""
+        found, before, after, part, params = carry
+        frozen = lax.stop_gradient((before, after, params))
+
+        def halve(_: Any, bounds: Any) -> Any:
+            low, high = bounds
+            middle = 0.5 * (low + high)
+            holds = self._holds(*between(frozen[0], frozen[1], middle), frozen[2])
+            return jnp.where(holds, low, middle), jnp.where(holds, middle, high)
+
+        bounds = jnp.zeros_like(part), lax.stop_gradient(part)
+        _, s = lax.fori_loop(0, _HALVINGS, halve, bounds)
+        if not self._is_truth(before, params):
+
+            def value(s: Any) -> Any:
+                return self.condition(*between(before, after, s), params)
+
+            here, slope = jax.jvp(value, (s,), (jnp.ones_like(s),))
+            slope = lax.stop_gradient(slope)
+            usable = jnp.abs(slope) > 0
+            change = (here - lax.stop_gradient(here)) / jnp.where(usable, slope, 1.0)
+            s = s - jnp.where(usable, change, 0.0)
+        return jnp.where(found, before.t + s * (after.t - before.t), jnp.inf)
+
+
+class Crossings(AbstractReducer):
+    """How often `function(q, qd, t, params)` crosses zero; shape (lanes,).
+
+    `direction` 1 counts rising, -1 falling, 0 both. Judged at the ends of steps.
+    """
+
+    function: ScalarFunction = eqx.field(static=True)
+    direction: int = eqx.field(static=True, default=0)
+
+    def init(self, t: Any, q: Any, qd: Any, params: Params) -> Any:
+        """None yet."""
+        return jnp.zeros_like(t)
+
+    def update(self, carry: Any, before: Instant, after: Instant, params: Params) -> Any:
+        """One more if the sign has changed."""
+        old = self.function(before.q, before.qd, before.t, params)
+        new = self.function(after.q, after.qd, after.t, params)
+        rising, falling = (old < 0) & (new >= 0), (old >= 0) & (new < 0)
+        counted = {1: rising, -1: falling, 0: rising | falling}[self.direction]
+        return carry + jnp.where(counted, 1.0, 0.0)
+
+    def finish(self, carry: Any) -> Any:
+        """The number."""
+        return carry
+
+
+class Samples(AbstractReducer):
+    """(q, q̇) at given times, shapes (lanes, k, n); steps end on them.
+
+    A motion that ended early repeats its last state: look at the status.
+    """
+
+    times: AnyArray = eqx.field(converter=as_array)
+
+    def sample(self, at: Instant, params: Params) -> Any:
+        """(q, q̇)."""
+        return at.q, at.qd
+
+    def init(self, t: Any, q: Any, qd: Any, params: Params) -> Any:
+        """Nothing is carried."""
+        return ()
+
+    def update(self, carry: Any, before: Instant, after: Instant, params: Params) -> Any:
+        """Nothing is carried."""
+        return ()
+
+    def finish(self, carry: Any) -> Any:
+        """The samples take its place."""
+        return carry
+
+
+class EnergyError(AbstractReducer):
+    """max |h − h₀ − W| / max(T, |W|): by how much the energy fails to balance; shape (lanes,).
+
+    h = p·q̇ − L, W the work of forces and moving guides. Absolute [J] for explicit systems.
+    """
+
+    laws: Laws | ExplicitLaws = eqx.field(static=True)
+    needs_work = True
+
+    def __init__(self, system: AbstractSystem):
+        self.laws = system.laws
+
+    def init(self, t: Any, q: Any, qd: Any, params: Params) -> Any:
+        """h₀ and the largest energies so far."""
+        energy = energy_of(self.laws, q, qd, t, params)
+        return energy.total, jnp.zeros_like(t), jnp.nan_to_num(energy.kinetic)
+
+    def update(self, carry: Any, before: Instant, after: Instant, params: Params) -> Any:
+        """The worst imbalance so far, and the scale it is measured by."""
+        start, worst, scale = carry
+        energy = energy_of(self.laws, after.q, after.qd, after.t, params)
+        worst = jnp.maximum(worst, jnp.abs(energy.total - start - after.work))
+        if isinstance(self.laws, ExplicitLaws):
+            return start, worst, scale
+        return start, worst, jnp.maximum(scale, jnp.maximum(energy.kinetic, jnp.abs(after.work)))
+
+    def finish(self, carry: Any) -> Any:
+        """The relative imbalance."""
+        _, worst, scale = carry
+        return worst / jnp.where(scale > 0, scale, 1.0)
+
+
+class Growth(AbstractReducer):
+    """ln(‖δ‖ / ‖δ₀‖): by how much neighbours part, shape (lanes, k), from their linear equations.
+
+    Divided by the duration it is the finite-time Lyapunov exponent of these directions. δ is
+    divided by powers of 2 on the way, so that it neither overflows nor vanishes.
+    """
+
+    tangents: AnyArray
+
+    def __init__(self, *directions: Any):
+        """Each direction is (δq, δq̇), shape (2n,)."""
+        rows = [as_array(direction).ravel() for direction in directions]
+        self.tangents = (jnp if is_traced(rows) else np).stack(rows)
+
+    def init(self, t: Any, q: Any, qd: Any, params: Params) -> Any:
+        """Nothing has grown."""
+        zero = jnp.zeros(self.tangents.shape[0], self.tangents.dtype)
+        return jnp.sum(self.tangents**2, axis=1), zero
+
+    def update(self, carry: Any, before: Instant, after: Instant, params: Params) -> Any:
+        """‖δ‖² as scaled, and the doublings left out."""
+        return jnp.sum(after.dq**2, axis=1) + jnp.sum(after.dqd**2, axis=1), after.doublings
+
+    def finish(self, carry: Any) -> Any:
+        """ln of the growth."""
+        size, doublings = carry
+        start = jnp.sum(self.tangents**2, axis=1)
+        return 0.5 * jnp.log(size / start) + doublings * jnp.log(2.0)

@@ -1,0 +1,184 @@
+"""Tiles of lanes: fixed in size, so that the number of motions never compiles anything anew.
+
+A tile is a number of blocks on every device; blocks run one after another on a device, and devices
+beside each other without talking. The last tile is filled up with lanes that end at once.
+"""
+
+from collections.abc import Iterator
+from functools import cache, partial
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from jax.sharding import Mesh, PartitionSpec
+
+from .._typing import AnyArray, Params
+from ..model import ExplicitLaws, Laws
+from ..motion import AbstractStabilisation, Projection
+from ._block import Block, Outcome, Tolerances
+from ._equations import Equations, Layout
+from ._field import AbstractField, ArrayField, Numbers, ScalarField
+from ._lanewise import bundled, shared
+from ._step import rolled_step, unrolled_step
+from ._tableau import Tableau
+
+_AXIS = "devices"
+
+
+class Plan(NamedTuple):
+    """Everything a program is compiled for; hashable."""
+
+    laws: Laws | ExplicitLaws
+    layout: Layout
+    tableau: Tableau
+    form: str  # "lanes, unrolled", "lanes, rolled" or "arrays"
+    shares: tuple[tuple[int, int], ...]
+    lanes: int  # in a block
+    blocks: int  # in a tile, on one device
+    devices: int
+
+    @property
+    def tile(self) -> int:
+        """Lanes in a tile."""
+        return self.lanes * self.blocks * self.devices
+
+
+class Run(NamedTuple):
+    """The numbers of a run that all lanes share, and which parameters they do not."""
+
+    params: Params
+    varies: Any  # a tree of truth values like params
+    stabilise: AbstractStabilisation | None
+    reducers: tuple[Any, ...]
+    tangents: AnyArray  # (k, 2n)
+    numbers: Tolerances
+    stops: AnyArray | None
+
+
+def equations_of(
+    laws: Laws | ExplicitLaws,
+    layout: Layout,
+    params: Params,
+    stabilise: AbstractStabilisation | None,
+) -> Equations:
+    """The equations on a tape; the last few are kept."""
+    leaves, structure = jax.tree.flatten((params, stabilise))
+    return _equations(laws, layout, tuple(np.shape(leaf) for leaf in leaves), structure)
+
+
+@cache
+def _equations(laws: Any, layout: Layout, shapes: tuple[Any, ...], structure: Any) -> Equations:
+    params, stabilise = jax.tree.unflatten(structure, [np.zeros(shape) for shape in shapes])
+    return Equations(laws, layout, params, stabilise)
+
+
+def _field(plan: Plan, run: Run, params: Params) -> AbstractField:
+    numbers = Numbers(params, run.varies, run.stabilise)
+    if plan.form == "arrays":
+        return ArrayField(plan.laws, plan.layout, numbers)
+    like = jax.tree.map(lambda leaf, varies: leaf[..., 0] if varies else leaf, params, run.varies)
+    equations = equations_of(plan.laws, plan.layout, like, run.stabilise)
+    return ScalarField(equations, plan.layout, numbers)
+
+
+def _run_block(plan: Plan, run: Run, start: Any, varying: list[Any]) -> Outcome:
+    """One block: `start` of shape (2n, lanes), `varying` parameters with lanes last."""
+    leaves, structure = jax.tree.flatten(run.params)
+    marks = jax.tree.leaves(run.varies)
+    given = iter(varying)
+    leaves = [next(given) if mark else leaf for leaf, mark in zip(leaves, marks, strict=True)]
+    params = jax.tree.unflatten(structure, leaves)
+    sound = jnp.all(jnp.isfinite(start), axis=0)
+    for leaf in varying:
+        sound = sound & jnp.all(jnp.isfinite(leaf), axis=tuple(range(leaf.ndim - 1)))
+    bundles = jax.tree.map(
+        lambda leaf, mark: bundled(leaf) if mark else shared(leaf), params, run.varies
+    )
+    reducers = []
+    for reducer in run.reducers:
+        arrays, rest = eqx.partition(reducer, eqx.is_array)
+        reducers.append((jax.tree.map(shared, arrays), rest))
+    block = Block(
+        field=_field(plan, run, params),
+        advance=unrolled_step if plan.form == "lanes, unrolled" else rolled_step,
+        tableau=plan.tableau,
+        reducers=tuple(reducers),
+        shares=plan.shares,
+        params=bundles,
+        projecting=isinstance(run.stabilise, Projection),
+        lanes=plan.lanes,
+    )
+    y = tuple(start[i] for i in range(2 * plan.layout.n))
+    y += tuple(jnp.broadcast_to(entry, y[0].shape) for row in run.tangents for entry in row)
+    y += (jnp.zeros_like(y[0]),) * plan.layout.work
+    return block.run(y, sound, run.numbers, run.stops)
+
+
+@eqx.filter_jit
+def run_tile(plan: Plan, run: Run, starts: Any, varying: list[Any]) -> Outcome:
+    """All blocks of a tile: `starts` of shape (blocks, 2n, lanes); results likewise, lanes last."""
+    arrays, rest = eqx.partition(run, eqx.is_array)
+
+    def blocks(arrays: Any, starts: Any, varying: list[Any]) -> Outcome:
+        run = eqx.combine(arrays, rest)
+        return lax.map(lambda mine: _run_block(plan, run, *mine), (starts, varying))
+
+    if plan.devices > 1:
+        one, split = PartitionSpec(), PartitionSpec(_AXIS)
+        blocks = jax.shard_map(
+            blocks,
+            mesh=_mesh(plan.devices),
+            in_specs=(one, split, split),
+            out_specs=split,
+            check_vma=False,
+        )
+    return blocks(arrays, starts, varying)
+
+
+@cache
+def _mesh(devices: int) -> Mesh:
+    return Mesh(np.array(jax.local_devices()[:devices]), (_AXIS,))
+
+
+class Tile(NamedTuple):
+    """A stretch of the lanes, cut into blocks."""
+
+    start: int
+    stop: int
+    starts: Any  # (blocks, 2n, lanes)
+    varying: list[Any]
+
+
+def tiles(plan: Plan, states: Any, varying: list[Any]) -> Iterator[Tile]:
+    """Cut states, shape (count, 2n), and varying parameters, (count, ...), into tiles."""
+    count = states.shape[0]
+    for start in range(0, count, plan.tile):
+        stop = min(start + plan.tile, count)
+        cut = partial(_cut, plan, start, stop)
+        yield Tile(start, stop, cut(states, np.nan), [cut(leaf, np.nan) for leaf in varying])
+
+
+def _order(plan: Plan) -> np.ndarray:
+    """Blocks dealt out to the devices in turn, so that all have as much to do."""
+    return np.arange(plan.blocks * plan.devices).reshape(plan.blocks, plan.devices).T.ravel()
+
+
+def _cut(plan: Plan, start: int, stop: int, array: Any, filler: float) -> Any:
+    kit = np if isinstance(array, np.ndarray) else jnp
+    part = array[start:stop]
+    missing = plan.tile - (stop - start)
+    if missing:
+        part = kit.concatenate([part, kit.full((missing, *part.shape[1:]), filler, part.dtype)])
+    part = part.reshape(-1, plan.lanes, *part.shape[1:])[_order(plan)]
+    return kit.moveaxis(part, 1, -1)
+
+
+def uncut(plan: Plan, tile: Tile, array: Any) -> Any:
+    """A result of shape (blocks, ..., lanes) as (lanes of the tile, ...)."""
+    kit = np if isinstance(array, np.ndarray) else jnp
+    back = np.argsort(_order(plan))
+    rows = kit.moveaxis(array, -1, 1)[back]
+    return rows.reshape(-1, *rows.shape[2:])[: tile.stop - tile.start]
