@@ -17,20 +17,29 @@ from typing import TYPE_CHECKING, Any
 
 _HOMES = {
     "AbstractPart": "model",
+    "AbstractReducer": "ensemble",
     "AbstractSystem": "model",
     "Assembly": "simulation",
     "BodyState": "motion",
+    "Crossings": "ensemble",
     "Damper": "model",
     "Diagnosis": "simulation",
     "Energy": "motion",
+    "EnergyError": "ensemble",
+    "Ensemble": "ensemble",
     "Event": "simulation",
     "Explicit": "model",
+    "FirstTime": "ensemble",
     "GaussLegendre4": "simulation",
     "GaussLegendre6": "simulation",
     "Gravity": "model",
+    "Growth": "ensemble",
     "Hold": "model",
     "Holonomic": "model",
     "ImplicitMidpoint": "simulation",
+    "Instant": "ensemble",
+    "Largest": "ensemble",
+    "Last": "ensemble",
     "Particle": "model",
     "Path": "simulation",
     "Pfaffian": "model",
@@ -39,11 +48,15 @@ _HOMES = {
     "Reaction": "motion",
     "Report": "simulation",
     "RigidBody": "model",
+    "Samples": "ensemble",
     "SimulationError": "simulation",
+    "Smallest": "ensemble",
     "Spring": "model",
+    "Status": "_results",
     "System": "model",
     "Tournament": "simulation",
     "Trajectory": "simulation",
+    "Tuning": "_tuning",
     "Variational": "simulation",
     "Violations": "motion",
     "acceleration": "motion",
@@ -53,6 +66,7 @@ _HOMES = {
     "as_array": "_checks",
     "assemble": "simulation",
     "baumgarte": "motion",
+    "between": "ensemble",
     "bias": "motion",
     "body_states": "motion",
     "chained": "geometry",
@@ -86,11 +100,12 @@ _HOMES = {
     "spherical": "geometry",
     "torque": "model",
     "tournament": "simulation",
+    "tune_cpu": "_tuning",
     "universal": "geometry",
     "velocity": "motion",
     "violations": "motion",
 }
-_ROOMS = ("geometry", "model", "motion", "simulation", "systems", "viz")
+_ROOMS = ("ensemble", "geometry", "model", "motion", "simulation", "systems", "viz")
 
 __all__ = [*sorted([*_HOMES, *_ROOMS]), "__version__"]  # pyright: ignore[reportUnsupportedDunderAll]
 
@@ -108,6 +123,26 @@ if TYPE_CHECKING:
     )
     from ._results import (
         RESULTS as RESULTS,
+        Status as Status,
+    )
+    from ._tuning import (
+        Tuning as Tuning,
+        tune_cpu as tune_cpu,
+    )
+    from .ensemble import (
+        AbstractReducer as AbstractReducer,
+        Crossings as Crossings,
+        EnergyError as EnergyError,
+        Ensemble as Ensemble,
+        FirstTime as FirstTime,
+        Growth as Growth,
+        Instant as Instant,
+        Largest as Largest,
+        Last as Last,
+        Samples as Samples,
+        Smallest as Smallest,
+        between as between,
+        ensemble as ensemble,
     )
     from .geometry import (
         Pose as Pose,

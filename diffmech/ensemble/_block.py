@@ -26,6 +26,8 @@ _FIRST = 0.01  # of the time in which the state changes by its own size
 # Tangents beyond these sizes are divided or multiplied by 2**32, which loses no digit.
 _LARGE, _SMALL, _DOUBLINGS = 2.0**32, 2.0**-32, 32.0
 
+_TANGENT_SLACK = 10.0  # growth is wanted to fewer digits than the motion
+
 Advance = Callable[..., Step]
 
 
@@ -167,14 +169,25 @@ class Block(NamedTuple):
         return self._judged(loop, step, t, h, h_next, error, size, accept, live, numbers)
 
     def _error(self, y: State, step: Step, numbers: Tolerances) -> Lane:
-        """The mean square of error over tolerance."""
+        """The mean square of error over tolerance; of tangents, if theirs is larger.
+
+        Tangents count as a whole, by their lengths: at an equilibrium they are all that moves.
+        """
         total = 0.0
         for old, new, error in zip(
             self._own(y), self._own(step.y), self._own(step.error), strict=True
         ):
             scale = numbers.atol + numbers.rtol * jnp.maximum(jnp.abs(old), jnp.abs(new))
             total = total + (error / scale) ** 2
-        return lax.stop_gradient(total / len(self._own(y)))
+        total = total / len(self._own(y))
+        for i in range(self.field.layout.tangents):
+            old, new, error = (
+                sum(x**2 for part in self.field.layout.pair(state, 1 + i) for x in part)
+                for state in (y, step.y, step.error)
+            )
+            size = jnp.maximum(jnp.maximum(old, new), jnp.finfo(total.dtype).tiny)
+            total = jnp.maximum(total, error / (size * (_TANGENT_SLACK * numbers.rtol) ** 2))
+        return lax.stop_gradient(total)
 
     def _next(self, loop: Loop, h: Lane, size: Lane, good: Lane, live: Lane) -> tuple[Lane, Lane]:
         """PI control: h_new = 0.9 h e^(−0.7/p) e_before^(0.3/p), where e² = size."""

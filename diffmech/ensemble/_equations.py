@@ -14,13 +14,14 @@ from ..motion import (
     REGULARISATION,
     AbstractStabilisation,
     Projection,
+    Scaled,
+    jacobian_of,
     mass_and_bias_of,
     mass_matrix_of,
     power_with,
     rate_residual_of,
     residual_of,
     rows_of,
-    scaled,
     scaled_rows,
     wanted_of,
 )
@@ -52,6 +53,7 @@ class Equations:
         rates: dy/dt for a state y as laid out.
         target: the nearest state on the constraints, without the work; empty if not wanted.
         condition: of the mass matrix.
+        sizes: what `roots` must be given at the start of a lane, shape (m,).
     """
 
     def __init__(
@@ -69,6 +71,8 @@ class Equations:
             self.tape, (np.zeros(n), np.zeros(n), np.zeros(()), params, stabilise)
         )
         self._solve: Callable[[Places, Places], tuple[Places, Places]]
+        # Rows of constraints are scaled by their sizes at the start of each lane, once and for all.
+        self.sizes = self.roots = np.zeros(0, dtype=np.int64)
         if isinstance(laws, ExplicitLaws):
             self.qdd = self._write(laws.acceleration)
             self.multipliers = np.zeros(0, dtype=np.int64)
@@ -113,16 +117,22 @@ class Equations:
     def _write_constrained(self, laws: Laws) -> None:
         """M q̈ − Jᵀλ = −b, J q̈ = −c."""
 
-        def terms(q: Any, qd: Any, t: Any, params: Any, gains: Any) -> Any:
+        def terms(q: Any, qd: Any, t: Any, params: Any, roots: Any, gains: Any) -> Any:
             mass, bias = mass_and_bias_of(laws, q, qd, t, params)
             rows = rows_of(laws, q, qd, t, params)
-            system = scaled(mass, rows.jacobian, rows.elsewhere)
             wanted = wanted_of(laws, rows, q, t, params, gains)
-            return system.mass, system.rows, system.roots, bias, wanted
+            system = Scaled(mass, roots[:, None] * rows.jacobian, roots)
+            return system.mass, system.rows, bias, wanted
 
-        mass, rows, roots, bias, wanted = self._write(terms, self.gains)
+        self.sizes = self._write(
+            lambda q, qd, t, params: (
+                scaled_rows(laws, mass_matrix_of(laws, q, qd, t, params), q, t, params).roots
+            )
+        )
+        self.roots = unknowns(self.tape, np.zeros(self.sizes.shape))
+        mass, rows, bias, wanted = self._write(terms, self.roots, self.gains)
         factors = Factors(self.tape, mass)
-        self._solve = Bordered(self.tape, factors, rows, roots).solve
+        self._solve = Bordered(self.tape, factors, rows, self.roots).solve
         self.qdd, self.multipliers = self._solve(self._minus(bias), wanted)
         self.condition = _condition(self.tape, mass, factors)
 
@@ -170,12 +180,13 @@ class Equations:
         laws, tape = self.laws, self.tape
         assert isinstance(laws, Laws)
 
-        def metric(q: Any, qd: Any, t: Any, params: Any) -> Any:
-            system = scaled_rows(laws, mass_matrix_of(laws, q, qd, t, params), q, t, params)
-            return system.mass, system.rows, system.roots
+        def metric(q: Any, qd: Any, t: Any, params: Any, roots: Any) -> Any:
+            rows = roots[:, None] * jacobian_of(laws, q, t, params)
+            system = Scaled(mass_matrix_of(laws, q, qd, t, params), rows, roots)
+            return system.mass, system.rows
 
-        mass, rows, roots = self._write(metric)
-        bordered = Bordered(tape, Factors(tape, mass), rows, roots)
+        mass, rows = self._write(metric, self.roots)
+        bordered = Bordered(tape, Factors(tape, mass), rows, self.roots)
 
         def corrected(state: Places, residual: Places) -> Places:
             return elementwise(tape, "sub", state, bordered.smallest(residual))

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
 
 from .._typing import Params
 from ..model import ExplicitLaws, Laws
@@ -58,7 +59,9 @@ class AbstractField(ABC):
 class ScalarField(AbstractField):
     """Lanes of scalars, from a tape; what does not change along a run is worked out once."""
 
-    def __init__(self, equations: Equations, layout: Layout, numbers: Numbers):
+    def __init__(
+        self, equations: Equations, layout: Layout, numbers: Numbers, t: Lane, start: State
+    ):
         self.layout = layout
         self._equations = equations
         tape = equations.tape
@@ -71,6 +74,9 @@ class ScalarField(AbstractField):
             given.update(_entries(places, values))
         wanted = [*equations.rates, *equations.target, equations.condition]
         fixed = independent_of(tape, wanted, [*equations.inputs, equations.t])
+        moment = {**dict(zip(map(int, equations.inputs), start, strict=False)), int(equations.t): t}
+        sizes = Evaluation(tape, Lanes(), {**given, **moment}).of(equations.sizes)
+        given.update(zip(map(int, equations.roots), map(lax.stop_gradient, sizes), strict=True))
         known = Evaluation(tape, Lanes(), given).of(fixed)
         self._before = Evaluation(tape, Lanes(), dict(zip(fixed, known, strict=True)))
 

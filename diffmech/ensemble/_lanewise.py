@@ -87,11 +87,13 @@ def lanewise(
 def _by_scalars(function: Callable[..., Any], bundles: list[Bundle]) -> list[tuple[Any, ...]]:
     tape = Tape()
     places = [unknowns(tape, np.zeros(bundle.shape)) for bundle in bundles]
-    types = [bundle.dtype for bundle in bundles]
+    # One type for each kind of number: constants on a tape have no narrower ones.
+    kinds = {"f": float, "i": int, "u": int, "b": bool}
+    types = [jnp.result_type(kinds[np.dtype(bundle.dtype).kind]) for bundle in bundles]
     outputs = jax.tree.leaves(write(tape, function, *places, dtypes=types))
     given = {
-        int(place): entry
-        for array, bundle in zip(places, bundles, strict=True)
+        int(place): jnp.asarray(entry, dtype)
+        for array, bundle, dtype in zip(places, bundles, types, strict=True)
         for place, entry in zip(array.ravel(), bundle.entries, strict=True)
     }
     evaluation = Evaluation(tape, Lanes(), given)

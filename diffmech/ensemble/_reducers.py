@@ -80,9 +80,10 @@ def _along(function: ScalarFunction, at: Instant, params: Params) -> tuple[Any, 
 
 
 def _peak(function: ScalarFunction, before: Instant, after: Instant, params: Params) -> Any:
-    """Where in the step (0 to 1) a function is largest, and how large, by a cubic.
+    """Where in the step (0 to 1) a function is largest, and how large.
 
-    One end of the step, unless the function rises at its start and falls at its end.
+    One end of the step, unless the function rises at its start and falls at its end: then where a
+    cubic says, and as large as it is at the state interpolated there.
     """
     h = after.t - before.t
     low, up = _along(function, before, params)
@@ -94,7 +95,7 @@ def _peak(function: ScalarFunction, before: Instant, after: Instant, params: Par
     root = jnp.sqrt(jnp.maximum(square**2 - 3 * cube * up, 0.0)) - square
     s = jnp.where(inside, up / jnp.where(root > 0, root, 1.0), jnp.where(high > low, 1.0, 0.0))
     s = jnp.clip(s, 0.0, 1.0)
-    top = low + s * (up + s * (square + s * cube))
+    top = jnp.asarray(function(*between(before, after, s), params), high.dtype)
     return s, jnp.where(inside, top, jnp.maximum(low, high))
 
 
@@ -133,7 +134,7 @@ class Last(AbstractReducer):
 class Largest(AbstractReducer):
     """The largest value of `function(q, qd, t, params)`, a number, on the way; shape (lanes,).
 
-    Inside a step a peak is found by the cubic through values and slopes at its ends.
+    Peaks inside steps are found by the function's values and slopes at their ends.
     """
 
     function: ScalarFunction = eqx.field(static=True)

@@ -75,13 +75,13 @@ def _equations(laws: Any, layout: Layout, shapes: tuple[Any, ...], structure: An
     return Equations(laws, layout, params, stabilise)
 
 
-def _field(plan: Plan, run: Run, params: Params) -> AbstractField:
+def _field(plan: Plan, run: Run, params: Params, start: tuple[Any, ...]) -> AbstractField:
     numbers = Numbers(params, run.varies, run.stabilise)
     if plan.form == "arrays":
         return ArrayField(plan.laws, plan.layout, numbers)
     like = jax.tree.map(lambda leaf, varies: leaf[..., 0] if varies else leaf, params, run.varies)
     equations = equations_of(plan.laws, plan.layout, like, run.stabilise)
-    return ScalarField(equations, plan.layout, numbers)
+    return ScalarField(equations, plan.layout, numbers, run.numbers.start, start)
 
 
 def _run_block(plan: Plan, run: Run, start: Any, varying: list[Any]) -> Outcome:
@@ -101,8 +101,11 @@ def _run_block(plan: Plan, run: Run, start: Any, varying: list[Any]) -> Outcome:
     for reducer in run.reducers:
         arrays, rest = eqx.partition(reducer, eqx.is_array)
         reducers.append((jax.tree.map(shared, arrays), rest))
+    y = tuple(start[i] for i in range(2 * plan.layout.n))
+    y += tuple(jnp.broadcast_to(entry, y[0].shape) for row in run.tangents for entry in row)
+    y += (jnp.zeros_like(y[0]),) * plan.layout.work
     block = Block(
-        field=_field(plan, run, params),
+        field=_field(plan, run, params, y),
         advance=unrolled_step if plan.form == "lanes, unrolled" else rolled_step,
         tableau=plan.tableau,
         reducers=tuple(reducers),
@@ -111,9 +114,6 @@ def _run_block(plan: Plan, run: Run, start: Any, varying: list[Any]) -> Outcome:
         projecting=isinstance(run.stabilise, Projection),
         lanes=plan.lanes,
     )
-    y = tuple(start[i] for i in range(2 * plan.layout.n))
-    y += tuple(jnp.broadcast_to(entry, y[0].shape) for row in run.tangents for entry in row)
-    y += (jnp.zeros_like(y[0]),) * plan.layout.work
     return block.run(y, sound, run.numbers, run.stops)
 
 
