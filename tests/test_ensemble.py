@@ -69,17 +69,25 @@ def test_lanes_take_the_steps_of_diffrax(any_machine: dm.System) -> None:
     assert np.max(np.abs(_end(got) - wanted)) < ROUND_OFF * (1 + np.max(np.abs(wanted)))
 
 
+def _driven(q: Any, qd: Any, t: Any, params: Any) -> Any:
+    """Forced, with inertia that depends on the place."""
+    del params
+    inertia = 1 + 0.3 * jnp.sin(q[0])
+    return 0.5 * inertia * qd[0] ** 2 + jnp.cos(q[0]) + 0.3 * q[0] * jnp.sin(t)
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_each_method_has_its_order_and_takes_the_steps_of_diffrax(method: str) -> None:
     boot = machine("babyboot")
     q, qd = _starts(boot, 3, seed=1)
     same = dm.ensemble(boot, q, qd, duration=0.5, dt=0.01, method=method)
     assert np.max(np.abs(_end(same) - _by_diffrax(boot, q, qd, 0.5, 50, method))) < ROUND_OFF
-    exact = _end(dm.ensemble(boot, q, qd, duration=2.0, rtol=1e-13, method="Dopri8"))
-    counts = {"Dopri8": (24, 36), "Bosh3": (200, 400)}.get(method, (60, 120))
+    driven = dm.System(_driven, {"x": "m"})
+    exact = _end(dm.ensemble(driven, [1.0], duration=20.0, dt=20 / 3000, method="Dopri8"))
+    counts = {"Dopri8": (100, 120), "Bosh3": (800, 1600)}.get(method, (400, 800))
     errors = [
         np.max(
-            np.abs(_end(dm.ensemble(boot, q, qd, duration=2.0, dt=2.0 / k, method=method)) - exact)
+            np.abs(_end(dm.ensemble(driven, [1.0], duration=20, dt=20 / k, method=method)) - exact)
         )
         for k in counts
     ]
@@ -243,10 +251,11 @@ def test_an_ensemble_works_inside_a_users_transformations() -> None:
     angles = jnp.linspace(0.1, 1.0, 3)
     plain = end(angles)[0]
     compiled, status = jax.jit(end)(angles)
-    assert np.max(np.abs(compiled - plain)) < 1e-12
+    # Another program rounds in another way, and the sizes of the steps follow.
+    assert np.max(np.abs(compiled - plain)) < 1e-10
     assert np.all(status == dm.Status.OK)
     mapped, _ = jax.vmap(end)(angles[:, None])
-    assert np.max(np.abs(mapped[:, 0] - plain)) < 1e-12
+    assert np.max(np.abs(mapped[:, 0] - plain)) < 1e-10
 
 
 @pytest.mark.parametrize("form", [UNROLLED, ROLLED, ARRAYS])

@@ -142,9 +142,9 @@ def ensemble(
         stops=times,
     )
     starts = without_broken_starts(system, starts, numbers.start, run.params, varies, varying)
-    if is_traced(run, starts, varying):
-        run, starts, varying = _forward_only((run, starts, varying))
     whole = march(plan, run, starts, varying, system.name, progress)
+    if is_traced(whole):
+        whole = jax.tree.map(_forward_only, whole)
     compiling = compiling_seconds() - before
     return Ensemble(
         values={
@@ -189,8 +189,6 @@ def _in_force_if_array(leaf: Any) -> Any:
     return in_force(leaf) if isinstance(leaf, jax.Array | np.ndarray) else leaf
 
 
-def _forward_only(tree: Any) -> Any:
-    """Floats through which no reverse-mode derivative passes."""
-    return jax.tree.map(
-        lambda leaf: forward_only(leaf, _NEEDS_SIMULATE) if is_traced(leaf) else leaf, tree
-    )
+def _forward_only(leaf: Any) -> Any:
+    """A result through which no reverse-mode derivative passes; counts have none anyway."""
+    return forward_only(leaf, _NEEDS_SIMULATE) if leaf.dtype.kind == "f" else leaf

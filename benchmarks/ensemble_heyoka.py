@@ -1,0 +1,192 @@
+"""heyoka's Taylor integrator on the machines of the ensemble benchmark, one core and all cores.
+
+heyoka gets what is fastest for it: equations written by hand, lanes in SIMD batches of its
+recommended size or half of it (a trial decides), unrolled code rather than `compact_mode` (1.3 to
+2.7 times slower here), `high_accuracy` off and `fast_math` on.
+
+Neither JAX nor diffmech is imported here, so that worker processes start fast.
+"""
+
+import math
+import multiprocessing
+import os
+import time
+from dataclasses import dataclass, replace
+from multiprocessing.connection import Connection
+from typing import Any
+
+import heyoka as hy
+import numpy as np
+from ensemble_equations import MACHINES, Equations
+
+hy.llvm_state.set_diskcache_enabled(False)  # else only the first run of all would compile
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Starts of one machine: plain numbers, so that it travels to other processes."""
+
+    name: str  # the system's, "n_link:n=3"
+    numbers: dict[str, Any]  # the system's parameters, by field
+    q0s: np.ndarray  # (lanes, n)
+    qd0s: np.ndarray  # (lanes, n)
+    duration: float  # [s]
+
+
+@dataclass(frozen=True)
+class Run:
+    """What one integrator did at one tolerance."""
+
+    how: str
+    tol: float
+    seconds: float  # per trajectory, compilation apart
+    compile_seconds: float
+    lanes: np.ndarray  # which starts were run, (lanes run,)
+    ends: np.ndarray  # (q, q̇) at the end, (lanes run, 2n)
+
+
+def equations(problem: Problem, route: str = "hand") -> Equations:
+    """The problem's equations; `route` is "hand" or "lagrangian"."""
+    return MACHINES[problem.name.split(":")[0]](problem.numbers, route)
+
+
+def accelerations(problem: Problem, route: str = "hand") -> np.ndarray:
+    """q̈ at the starts, shape (lanes, n) [rad/s²]."""
+    made = equations(problem, route)
+    return _evaluated(made.accelerations, made, _states(problem, len(made.odes)))
+
+
+def _states(problem: Problem, size: int) -> np.ndarray:
+    return np.concatenate([problem.q0s, problem.qd0s], axis=1)[:, :size]
+
+
+def _evaluated(what: list[Any], made: Equations, states: np.ndarray) -> np.ndarray:
+    function = hy.cfunc(what, [variable for variable, _ in made.odes])
+    return function(np.ascontiguousarray(states.T)).T
+
+
+def _ends(made: Equations, states: np.ndarray) -> np.ndarray:
+    """(q, q̇) of states, shape (lanes, 2n)."""
+    rates = _evaluated(made.rates, made, states)
+    return np.concatenate([states[:, : len(made.rates)], rates], axis=1)
+
+
+def _compiled(made: Equations, tol: float, batch: int, fast: bool = True) -> tuple[Any, float]:
+    """An integrator and the seconds it took to compile."""
+    hy.llvm_state.clear_memcache()
+    clock = time.perf_counter()
+    zeros = np.zeros((len(made.odes), batch))
+    solver = hy.taylor_adaptive_batch(made.odes, zeros, tol=tol, fast_math=fast)
+    return solver, time.perf_counter() - clock
+
+
+def _blocks(problem: Problem, size: int, batch: int) -> np.ndarray:
+    """Starts in batches, shape (batches, size, batch); the last is filled up with its last lane."""
+    states = _states(problem, size)
+    states = np.concatenate([states, states[-1:].repeat(-len(states) % batch, axis=0)])
+    return np.ascontiguousarray(states.reshape(-1, batch, size).transpose(0, 2, 1))
+
+
+def _integrate(solver: Any, blocks: np.ndarray, duration: float) -> tuple[np.ndarray, float]:
+    """End states in the blocks' shape, and the seconds it took."""
+    ends = np.empty_like(blocks)
+    clock = time.perf_counter()
+    for start, end in zip(blocks, ends, strict=True):
+        solver.state[:] = start
+        solver.set_time(0.0)
+        solver.propagate_until(duration)
+        end[:] = solver.state
+    return ends, time.perf_counter() - clock
+
+
+def best_batch(problem: Problem, tol: float, route: str = "hand") -> int:
+    """Lanes a batch: heyoka's recommendation or half of it, by a trial on starts in the middle."""
+    full = hy.recommended_simd_size()
+    middle = len(problem.q0s) // 2
+    some = slice(max(middle - 4 * full, 0), middle + 4 * full)
+    trial = replace(problem, q0s=problem.q0s[some], qd0s=problem.qd0s[some])
+    made = equations(problem, route)
+
+    def seconds(batch: int) -> float:
+        solver, _ = _compiled(made, tol, batch)
+        blocks = _blocks(trial, len(made.odes), batch)
+        return min(_integrate(solver, blocks, problem.duration)[1] for _ in range(6))
+
+    return min(full, max(full // 2, 1), key=seconds)
+
+
+def _lanes(made: Equations, ends: np.ndarray, count: int) -> np.ndarray:
+    return _ends(made, ends.transpose(0, 2, 1).reshape(-1, len(made.odes))[:count])
+
+
+def one_core(problem: Problem, tol: float, route: str = "hand", repeats: int = 3) -> Run:
+    """All starts on one core; the least time over repeats."""
+    made, count = equations(problem, route), len(problem.q0s)
+    solver, compiling = _compiled(made, tol, batch := best_batch(problem, tol, route))
+    blocks = _blocks(problem, len(made.odes), batch)
+    runs = [_integrate(solver, blocks, problem.duration) for _ in range(repeats)]
+    return Run(
+        f"heyoka {hy.__version__}, {route}, batch {batch}, one core",
+        tol,
+        min(seconds for _, seconds in runs) / count,
+        compiling,
+        np.arange(count),
+        _lanes(made, runs[0][0], count),
+    )
+
+
+def _work(line: Connection, problem: Problem, tol: float, batch: int, share: slice) -> None:
+    """A worker: compile, say so, then integrate its share of the batches whenever asked."""
+    made = equations(problem)
+    solver, compiling = _compiled(made, tol, batch)
+    blocks = _blocks(problem, len(made.odes), batch)[share]
+    line.send(compiling)
+    while line.recv():
+        line.send(_integrate(solver, blocks, problem.duration)[0])
+
+
+def all_cores(problem: Problem, tol: float, cores: int | None = None, repeats: int = 3) -> Run:
+    """One process a core, batches dealt out in turn; the least wall time over repeats."""
+    cores = cores or len(os.sched_getaffinity(0))
+    batch, count = best_batch(problem, tol), len(problem.q0s)
+    context = multiprocessing.get_context("spawn")
+    lines, workers = [], []
+    for core in range(cores):
+        line, far = context.Pipe()
+        share = slice(core, None, cores)
+        worker = context.Process(target=_work, args=(far, problem, tol, batch, share), daemon=True)
+        worker.start()
+        far.close()  # so that a worker's death ends the waiting below
+        lines.append(line)
+        workers.append(worker)
+    compiling = max(line.recv() for line in lines)
+    best = math.inf
+    made = equations(problem)
+    ends = np.empty((-(-count // batch), len(made.odes), batch))
+    for _ in range(repeats):
+        clock = time.perf_counter()
+        for line in lines:
+            line.send(True)
+        for core, line in enumerate(lines):
+            ends[core::cores] = line.recv()
+        best = min(best, time.perf_counter() - clock)
+    for line, worker in zip(lines, workers, strict=True):
+        line.send(False)
+        worker.join()
+    return Run(
+        f"heyoka {hy.__version__}, hand, batch {batch}, {cores} cores",
+        tol,
+        best / count,
+        compiling,
+        np.arange(count),
+        _lanes(made, ends, count),
+    )
+
+
+def reference(problem: Problem) -> np.ndarray:
+    """(q, q̇) at the end from heyoka at tol 1e-15 without fast maths, shape (lanes, 2n)."""
+    made = equations(problem)
+    batch = hy.recommended_simd_size()
+    solver, _ = _compiled(made, 1e-15, batch, fast=False)
+    blocks = _blocks(problem, len(made.odes), batch)
+    return _lanes(made, _integrate(solver, blocks, problem.duration)[0], len(problem.q0s))
