@@ -65,4 +65,5 @@ def any_machine(request: pytest.FixtureRequest) -> dm.System:
 def _float64_everywhere() -> None:
     """The suite is about float64; tests of float32 run in processes of their own."""
     assert jax.config.jax_enable_x64  # pyright: ignore[reportAttributeAccessIssue]
+    jax.devices()  # from here on no command can tune this process, whichever test comes first
     warnings.simplefilter("error")

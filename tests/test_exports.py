@@ -69,7 +69,7 @@ import os, jax
 os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=3"
 print(len(names) > 20, len(jax.devices()))
 """
-    assert _run(code) == "True 3"
+    assert _run(code) == "True 3"  # `test_tuning` tunes such a process
 
 
 def test_a_machine_stays_a_function_when_its_module_is_imported() -> None:

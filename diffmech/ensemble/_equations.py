@@ -14,7 +14,6 @@ from ..motion import (
     REGULARISATION,
     AbstractStabilisation,
     Projection,
-    Scaled,
     jacobian_of,
     mass_and_bias_of,
     mass_matrix_of,
@@ -25,7 +24,17 @@ from ..motion import (
     scaled_rows,
     wanted_of,
 )
-from ..scalars import Factors, Place, Places, Tape, constants, elementwise, unknowns, write
+from ..scalars import (
+    Factors,
+    Place,
+    Places,
+    Tape,
+    collected,
+    constants,
+    elementwise,
+    unknowns,
+    write,
+)
 
 
 class Layout(NamedTuple):
@@ -102,12 +111,33 @@ class Equations:
     def _write(self, function: Callable[..., Any], *more: Any) -> Any:
         return write(self.tape, function, self.q, self.qd, self.t, self.params, *more)
 
+    def _collected(self, tree: Any, *more: Place) -> Any:
+        """The same expressions in fewer operations; symmetric halves are written once."""
+        leaves, structure = jax.tree.flatten(tree)
+        flat = collected(
+            self.tape,
+            np.concatenate([leaf.ravel() for leaf in leaves]),
+            [*self.q, *self.qd, self.t, *more],
+        )
+        parts = np.split(flat, np.cumsum([leaf.size for leaf in leaves])[:-1])
+        shaped = [part.reshape(leaf.shape) for part, leaf in zip(parts, leaves, strict=True)]
+        return jax.tree.unflatten(structure, shaped)
+
+    def _definite(self, mass: Places, rows: Places) -> Places:
+        """M + RᵀR; the lower half."""
+        result, n = mass.copy(), len(mass)
+        for i in range(n):
+            for j in range(i + 1):
+                products = (self.tape.operate("mul", int(row[i]), int(row[j])) for row in rows)
+                result[i, j] = self.tape.operate("add", int(mass[i, j]), self.tape.total(products))
+        return result
+
     def _minus(self, places: Places) -> Places:
         return elementwise(self.tape, "neg", places)
 
     def _write_free(self, laws: Laws) -> None:
         """M q̈ = −b."""
-        mass, bias = self._write(lambda *state: mass_and_bias_of(laws, *state))
+        mass, bias = self._collected(self._write(lambda *state: mass_and_bias_of(laws, *state)))
         factors = Factors(self.tape, mass)
         nothing = np.zeros(0, dtype=np.int64)
         self._solve = lambda load, right: (factors.solve(load), nothing)
@@ -121,8 +151,7 @@ class Equations:
             mass, bias = mass_and_bias_of(laws, q, qd, t, params)
             rows = rows_of(laws, q, qd, t, params)
             wanted = wanted_of(laws, rows, q, t, params, gains)
-            system = Scaled(mass, roots[:, None] * rows.jacobian, roots)
-            return system.mass, system.rows, bias, wanted
+            return mass, roots[:, None] * rows.jacobian, bias, wanted
 
         self.sizes = self._write(
             lambda q, qd, t, params: (
@@ -130,7 +159,8 @@ class Equations:
             )
         )
         self.roots = unknowns(self.tape, np.zeros(self.sizes.shape))
-        mass, rows, bias, wanted = self._write(terms, self.roots, self.gains)
+        mass, rows, bias, wanted = self._collected(self._write(terms, self.roots, self.gains))
+        mass = self._definite(mass, rows)
         factors = Factors(self.tape, mass)
         self._solve = Bordered(self.tape, factors, rows, self.roots).solve
         self.qdd, self.multipliers = self._solve(self._minus(bias), wanted)
@@ -173,6 +203,7 @@ class Equations:
             return -force, (-bend if laws.constraints else bend)
 
         load, right = self._write(imbalance, dq, dqd, self.qdd, self.multipliers, self.gains)
+        load, right = self._collected((load, right), *dq, *dqd, *self.qdd, *self.multipliers)
         return self._solve(load, right)[0]
 
     def _projected(self, tangents: list[tuple[Places, Places]]) -> tuple[Any, ...]:
@@ -182,11 +213,10 @@ class Equations:
 
         def metric(q: Any, qd: Any, t: Any, params: Any, roots: Any) -> Any:
             rows = roots[:, None] * jacobian_of(laws, q, t, params)
-            system = Scaled(mass_matrix_of(laws, q, qd, t, params), rows, roots)
-            return system.mass, system.rows
+            return mass_matrix_of(laws, q, qd, t, params), rows
 
-        mass, rows = self._write(metric, self.roots)
-        bordered = Bordered(tape, Factors(tape, mass), rows, self.roots)
+        mass, rows = self._collected(self._write(metric, self.roots))
+        bordered = Bordered(tape, Factors(tape, self._definite(mass, rows)), rows, self.roots)
 
         def corrected(state: Places, residual: Places) -> Places:
             return elementwise(tape, "sub", state, bordered.smallest(residual))

@@ -56,7 +56,7 @@ from ._hamilton import (
     velocity as velocity,
     velocity_of as velocity_of,
 )
-from ._kkt import REFINEMENTS as REFINEMENTS, REGULARISATION as REGULARISATION, Scaled as Scaled
+from ._kkt import REFINEMENTS as REFINEMENTS, REGULARISATION as REGULARISATION
 from ._multipliers import (
     Violations as Violations,
     constraint_forces as constraint_forces,

@@ -1,0 +1,74 @@
+"""Functions of small arrays carried out by a tape, lane by lane."""
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from diffmech.scalars import Evaluation, Lanes, Tape, constants, unknowns, write
+
+
+def gathered(values: Any, lanes: int) -> np.ndarray:
+    """An object array of lanes as one array, the lanes in front."""
+    rows = [np.broadcast_to(np.asarray(value), (lanes,)) for value in values.ravel()]
+    if not rows:
+        return np.zeros((lanes, *values.shape))
+    return np.stack(rows, axis=-1).reshape(lanes, *values.shape)
+
+
+def given(places: Any, batch: Any) -> dict[int, Any]:
+    """What each place stands for: the batch's arrays have the lanes in front."""
+    return {
+        place: jnp.asarray(column)
+        for array, values in zip(jax.tree.leaves(places), jax.tree.leaves(batch), strict=True)
+        for place, column in zip(
+            np.ravel(array).tolist(), np.reshape(values, (len(values), -1)).T, strict=True
+        )
+    }
+
+
+def by_lanes(function: Callable[..., Any], *batch: Any) -> Any:
+    """function over the lanes of a batch, each number an unknown of the tape."""
+    tape = Tape()
+    places = unknowns(tape, jax.tree.map(lambda a: a[0], batch))
+    results = write(tape, function, *places)
+    lanes = len(jax.tree.leaves(batch)[0])
+    evaluation = Evaluation(tape, Lanes(), given(places, batch))
+    return jax.tree.map(lambda array: gathered(evaluation.of(array), lanes), results)
+
+
+def by_folding(function: Callable[..., Any], *batch: Any) -> Any:
+    """The same with every number known while the function is written."""
+    tape = Tape()
+    places = jax.tree.map(lambda array: constants(tape, array), batch)
+    results = write(tape, jax.vmap(function), *places)
+    needed = [tape.operations[p].name for r in jax.tree.leaves(results) for p in r.ravel()]
+    assert set(needed) <= {"constant"}, f"not worked out: {set(needed)}"
+    return jax.tree.map(
+        lambda array: np.array([tape.value(p) for p in array.ravel().tolist()]).reshape(
+            array.shape
+        ),
+        results,
+    )
+
+
+def primitives(function: Callable[..., Any], *arguments: Any) -> set[str]:
+    """The names of all primitives in a function, however deep."""
+    found: set[str] = set()
+
+    def look(value: Any) -> None:
+        if hasattr(value, "eqns"):
+            for equation in value.eqns:
+                found.add(equation.primitive.name)
+                jax.tree.map(look, list(equation.params.values()), is_leaf=_is_program)
+        elif hasattr(value, "jaxpr"):
+            look(value.jaxpr)
+
+    look(jax.make_jaxpr(function)(*arguments))
+    return found
+
+
+def _is_program(value: Any) -> bool:
+    return hasattr(value, "eqns") or hasattr(value, "jaxpr")
