@@ -7,12 +7,22 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jax import lax
 from jax.extend.core import jaxpr_as_fun
 
 import diffmech as dm
 from diffmech.model import ExplicitLaws, Laws
 from diffmech.motion import acceleration_of, energy_of, mass_and_bias_of, rows_of
-from diffmech.scalars import Evaluation, Factors, Lanes, Tape, independent_of, unknowns, write
+from diffmech.scalars import (
+    Evaluation,
+    Factors,
+    Lanes,
+    Tape,
+    collected,
+    independent_of,
+    unknowns,
+    write,
+)
 
 from .by_tape import gathered, given
 from .conftest import jittered_params, random_states
@@ -71,7 +81,7 @@ def _compare(laws: Any, params: Any, n: int, seed: int) -> None:
         solution = Factors(tape, written["mass"]).solve(written["bias"])
         found["motion"] = -gathered(evaluation.of(solution), LANES)
     program = jax.jit(jax.vmap(reference)).lower(q, qd, t)
-    wanted = program.compile(compiler_options={"xla_backend_optimization_level": 0})(q, qd, t)
+    wanted = program.compile(compiler_options={"xla_backend_optimization_level": "0"})(q, qd, t)
     assert found.keys() == wanted.keys()
     for name, array in wanted.items():
         error = _relative(found[name], np.asarray(array))
@@ -137,3 +147,16 @@ def test_parts_without_any_input_in_question_are_outermost_and_complete() -> Non
     assert independent_of(tape, [result], [x]) == sorted([outer, b])
     assert independent_of(tape, np.array([[result]]), []) == [result]
     assert independent_of(tape, [result], [a, b, x]) == []
+
+
+def test_whole_numbers_keep_their_own_arithmetic_when_terms_are_collected() -> None:
+    def stairs(x: Any) -> Any:
+        step = jnp.floor(x[0]).astype(int)
+        return lax.div(step, 2) * x[1] + x[1] * x[0] + x[0] * x[0] * x[1] + step * 3
+
+    tape = Tape()
+    x = unknowns(tape, np.zeros(2))
+    places = collected(tape, write(tape, stairs, x), x)
+    values = dict(zip(x.tolist(), jnp.array([5.3, 2.0]), strict=True))
+    found = Evaluation(tape, Lanes(), values).of(places).item()
+    np.testing.assert_allclose(found, stairs(jnp.array([5.3, 2.0])), rtol=1e-15)

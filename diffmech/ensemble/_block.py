@@ -31,6 +31,10 @@ _TANGENT_SLACK = 10.0  # growth is wanted to fewer digits than the motion
 Advance = Callable[..., Step]
 
 
+# In the loop statuses and counts are floats: lanes of one width are what vectorises.
+_OK = float(Status.OK)
+
+
 class Tolerances(NamedTuple):
     """Numbers of a run that may change without compiling anew."""
 
@@ -101,20 +105,21 @@ class Block(NamedTuple):
             y = self.field.projected(t, y)
         rate = self.field.derivative(t, y)
         finite = _all_finite(rate)
-        status = jnp.where(sound, jnp.where(finite, Status.OK, Status.NON_FINITE), Status.BAD_INPUT)
+        status = jnp.where(
+            sound, jnp.where(finite, _OK, 1.0 * Status.NON_FINITE), 1.0 * Status.BAD_INPUT
+        )
         starts = self._instant(t, y, rate, ())
         kept = tuple(self._ask(_init, i, at, self.params) for i, at in enumerate(starts))
         zero = jnp.zeros_like(t)
-        none = jnp.zeros(t.shape, jnp.int32)
         return Loop(
             t=t,
             h=self._first_step(y, rate, numbers),
             y=y,
             rate=rate,
             error=zero,
-            status=self._ended(status.astype(jnp.int32), kept),
-            accepted=none,
-            rejected=none,
+            status=self._ended(status, kept),
+            accepted=zero,
+            rejected=zero,
             doublings=(zero,) * self.field.layout.tangents,
             kept=kept,
         )
@@ -140,12 +145,12 @@ class Block(NamedTuple):
 
     def _until(self, loop: Loop, stop: Any, numbers: Tolerances) -> Loop:
         def going(loop: Loop) -> Any:
-            return jnp.any((loop.status == Status.OK) & (loop.t < stop))
+            return jnp.any((loop.status == _OK) & (loop.t < stop))
 
         return lax.while_loop(going, lambda loop: self._step(loop, stop, numbers), loop)
 
     def _step(self, loop: Loop, stop: Any, numbers: Tolerances) -> Loop:
-        live = (loop.status == Status.OK) & (loop.t < stop)
+        live = (loop.status == _OK) & (loop.t < stop)
         left = stop - loop.t
         # A step that would leave a sliver is stretched to the stop. Step sizes are decisions,
         # not results: derivatives do not pass through them, but do through the last one.
@@ -191,10 +196,10 @@ class Block(NamedTuple):
 
     def _next(self, loop: Loop, h: Lane, size: Lane, good: Lane, live: Lane) -> tuple[Lane, Lane]:
         """PI control: h_new = 0.9 h e^(−0.7/p) e_before^(0.3/p), where e² = size."""
-        log = jnp.log(jnp.maximum(size, 1e-20))
+        log = _rough_log(jnp.maximum(size, 1e-20))
         known = loop.accepted > 0
         power = jnp.where(good & known, -_NOW * log + _BEFORE * loop.error, -log)
-        factor = _SAFETY * jnp.exp(power * (0.5 / self.tableau.order))
+        factor = _SAFETY * _rough_exp(power * (0.5 / self.tableau.order))
         factor = jnp.where(jnp.isfinite(size), jnp.clip(factor, _SHRINK, _GROW), _SHRINK)
         h_next = jnp.where(live, lax.stop_gradient(h) * factor, loop.h)
         return h_next, jnp.where(live & good, log, loop.error)
@@ -225,12 +230,12 @@ class Block(NamedTuple):
         tiny = h <= smallest * jnp.maximum(jnp.abs(numbers.end), jnp.abs(numbers.start))
         lost = refused & (tiny if numbers.dt is None else True)
         why = Status.STEP_TOO_SMALL if numbers.dt is None else Status.NON_FINITE
-        why = jnp.where(jnp.isfinite(size), why, Status.NON_FINITE)
-        status = jnp.where(lost, why, loop.status).astype(jnp.int32)
-        accepted = loop.accepted + accept.astype(jnp.int32)
-        rejected = loop.rejected + refused.astype(jnp.int32)
-        tired = live & (accepted + rejected >= numbers.max_steps) & (status == Status.OK)
-        status = jnp.where(tired, Status.MAX_STEPS, status).astype(jnp.int32)
+        why = jnp.where(jnp.isfinite(size), 1.0 * why, 1.0 * Status.NON_FINITE)
+        status = jnp.where(lost, why, loop.status)
+        accepted = loop.accepted + jnp.where(accept, 1.0, 0.0)
+        rejected = loop.rejected + jnp.where(refused, 1.0, 0.0)
+        tired = live & (accepted + rejected >= numbers.max_steps) & (status == _OK)
+        status = jnp.where(tired, 1.0 * Status.MAX_STEPS, status)
         return Loop(
             t=jnp.where(accept, t, loop.t),
             h=h_next,
@@ -263,8 +268,8 @@ class Block(NamedTuple):
         for i, carry in enumerate(kept):
             if self._has(i, "done"):
                 (done,) = self._ask(_done, i, carry).entries
-                status = jnp.where(done & (status == Status.OK), Status.EVENT, status)
-        return status.astype(jnp.int32)
+                status = jnp.where(done & (status == _OK), 1.0 * Status.EVENT, status)
+        return status
 
     def _rescaled(
         self, y: State, rate: State, doublings: tuple[Lane, ...]
@@ -331,14 +336,35 @@ class Block(NamedTuple):
             else _stacked(self._ask(_finish, i, carry, by_scalars=False), self.lanes)
             for i, carry in enumerate(loop.kept)
         )
-        return Outcome(values, self._explained(loop), loop.accepted, loop.rejected, loop.t)
+        counts = (
+            x.astype(jnp.int32) for x in (self._explained(loop), loop.accepted, loop.rejected)
+        )
+        return Outcome(values, *counts, loop.t)
 
     def _explained(self, loop: Loop) -> Lane:
         """A motion that could not go on where its mass matrix is singular failed for that."""
         failed = (loop.status == Status.NON_FINITE) | (loop.status == Status.STEP_TOO_SMALL)
         condition = self.field.condition(loop.t, loop.y)
         singular = failed & ~(condition < max_condition(loop.t.dtype))
-        return jnp.where(singular, Status.SINGULAR, loop.status).astype(jnp.int32)
+        return jnp.where(singular, 1.0 * Status.SINGULAR, loop.status)
+
+
+def _rough_log(x: Lane) -> Lane:
+    """ln x to 0.06, for x > 0: exponent and mantissa read off the bits; XLA's own calls libm."""
+    if x.dtype != jnp.float64:
+        return jnp.log(x)
+    high = lax.shift_right_logical(lax.bitcast_convert_type(x, jnp.int64), jnp.int64(32))
+    # As the last bits of 2⁵² + high, which is the fastest way to make a float of an integer.
+    lifted = lax.bitcast_convert_type(high | jnp.int64(0x4330000000000000), jnp.float64)
+    return ((lifted - 2.0**52) * 2.0**-20 - 1023.0) * 0.6931471805599453
+
+
+def _rough_exp(x: Lane) -> Lane:
+    """eˣ as (1 + x/64)⁶⁴: to 3 % for |x| < 2."""
+    result = jnp.maximum(1.0 + x * (1.0 / 64), 0.0)
+    for _ in range(6):
+        result = result * result
+    return result
 
 
 def _init(reducer: Any, at: Instant, params: Any) -> Any:

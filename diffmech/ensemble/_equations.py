@@ -33,6 +33,7 @@ from ..scalars import (
     constants,
     elementwise,
     unknowns,
+    varying_places,
     write,
 )
 
@@ -105,8 +106,17 @@ class Equations:
 
     @property
     def operations(self) -> int:
-        """How many scalar operations one evaluation of the rates takes."""
-        return self.tape.count(self.rates)
+        """Scalar operations of one evaluation of the rates, without those done once a run."""
+        return self._varying(self.rates)
+
+    @property
+    def operations_of_target(self) -> int:
+        """The same of the way back to the constraints."""
+        return self._varying(self.target)
+
+    def _varying(self, places: list[Place]) -> int:
+        inputs = [int(place) for place in (*self.inputs, self.t)]
+        return len(varying_places(self.tape, places, inputs).difference(inputs))
 
     def _write(self, function: Callable[..., Any], *more: Any) -> Any:
         return write(self.tape, function, self.q, self.qd, self.t, self.params, *more)

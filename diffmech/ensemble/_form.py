@@ -1,9 +1,10 @@
 """Which program runs an ensemble: the one with the least compiling and running for its size.
 
 Operations of one evaluation times stages of a step is the length of a loop body in which every
-stage is written out. Measured on two cores with tuned options: 4500 (three links, Dopri8) compile
-in 13 s, 9300 (five links) in 38 s; stages in a loop compile in 2 to 4 s and run three times longer.
-Without the options XLA computes shared values again and again in such a body, and needs minutes.
+stage is written out. Measured on two cores with tuned options: 300 (the babyboot, Dopri8) compile
+in 3 s, 1400 (three links) in 10 s, 4100 (five links) in 31 s, and those with Tsit5, 1900, in 10 s;
+stages in a loop compile in 2 to 4 s and run about three times longer. Without the options XLA
+computes shared values again and again in such a body, and needs minutes.
 """
 
 import jax
@@ -14,12 +15,12 @@ from .._typing import Params
 from ..model import ExplicitLaws, Laws
 from ..motion import AbstractStabilisation
 from ..scalars import NotScalar
-from ._equations import Layout
+from ._equations import Equations, Layout
 from ._tableau import Tableau, as_tableau
 from ._tiles import equations_of
 
-_LONGEST_BODY = 8000
-_LONGEST_ACCURATE_BODY = 5000  # beyond, five stages compile sooner and run as fast as twelve
+_LONGEST_BODY = 5000
+_LONGEST_ACCURATE_BODY = 2500  # beyond, methods of six stages compile three times faster
 _MOST_OPERATIONS = 5000
 UNROLLED, ROLLED, ARRAYS = "lanes, unrolled", "lanes, rolled", "arrays"
 
@@ -34,9 +35,10 @@ def choose(
     """The method, the form of the program, and why."""
     accurate = as_tableau("Dopri8")
     try:
-        operations = equations_of(laws, layout, params, stabilise).operations
+        equations = equations_of(laws, layout, params, stabilise)
     except (NotScalar, TracerArrayConversionError) as error:
         return method or accurate, ARRAYS, str(error).splitlines()[0]
+    operations = equations.operations
     size = f"{operations} operations an evaluation"
     if operations > _MOST_OPERATIONS:
         return method or accurate, ARRAYS, f"{size}, too many for lanes"
@@ -44,8 +46,14 @@ def choose(
     if on_cpu and not is_tuned():
         return method or accurate, ROLLED, f"{size}; `diffmech.tune_cpu()` would be faster"
     if method is None:
-        wide = operations * (accurate.stages - 1) > _LONGEST_ACCURATE_BODY
+        wide = _body(equations, accurate) > _LONGEST_ACCURATE_BODY
         method = as_tableau("Tsit5") if wide else accurate
-    if not on_cpu or operations * (method.stages - 1) > _LONGEST_BODY:
+    if not on_cpu or _body(equations, method) > _LONGEST_BODY:
         return method, ROLLED, size
     return method, UNROLLED, size
+
+
+def _body(equations: Equations, method: Tableau) -> int:
+    """Operations of a step with every stage written out; one that is projected takes one more."""
+    again = equations.operations_of_target
+    return equations.operations * (method.stages - 1 + (again > 0)) + again

@@ -59,7 +59,7 @@ def tolerances(t0: Any, duration: Any, rtol: Any, atol: Any, dt: Any, max_steps:
         rtol=in_force(rtol),
         atol=in_force(atol),
         dt=dt,
-        max_steps=np.asarray(min(bound, _UNBOUNDED), np.int32),
+        max_steps=in_force(float(min(bound, _UNBOUNDED))),
     )
 
 

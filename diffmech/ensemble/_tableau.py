@@ -1,5 +1,6 @@
 """Coefficients of explicit Runge-Kutta methods, taken from Diffrax's solvers."""
 
+from functools import cache
 from typing import Any, NamedTuple
 
 import diffrax
@@ -8,6 +9,7 @@ import numpy as np
 from .._suggest import suggestion
 
 METHODS = ("Tsit5", "Dopri5", "Dopri8", "Bosh3")
+_ALLOWED = f"one of {', '.join(METHODS)}, or such a Diffrax solver"
 
 
 class Tableau(NamedTuple):
@@ -30,19 +32,27 @@ class Tableau(NamedTuple):
 
 def as_tableau(method: str | diffrax.AbstractSolver) -> Tableau:
     """The coefficients of a method, by name or as Diffrax's solver object."""
-    allowed = f"one of {', '.join(METHODS)}, or such a Diffrax solver"
     if isinstance(method, str):
         named = {name.lower(): name for name in METHODS}
         if method.lower() not in named:
             raise ValueError(
-                f"`method` must be {allowed}, but is {method!r}.{suggestion(method, METHODS)} "
+                f"`method` must be {_ALLOWED}, but is {method!r}.{suggestion(method, METHODS)} "
                 "Lanes take explicit Runge-Kutta steps; for others run `simulate` under `jax.vmap`"
             )
-        method = getattr(diffrax, named[method.lower()])()
+        return _named(named[method.lower()])
+    return _taken(method)
+
+
+@cache
+def _named(name: str) -> Tableau:
+    return _taken(getattr(diffrax, name)())
+
+
+def _taken(method: diffrax.AbstractSolver) -> Tableau:
     tableau: Any = getattr(method, "tableau", None)
     if not isinstance(method, diffrax.AbstractERK) or not tableau.fsal or not tableau.ssal:
         raise ValueError(
-            f"`method` must be {allowed}, but is {type(method).__name__}: lanes take explicit "
+            f"`method` must be {_ALLOWED}, but is {type(method).__name__}: lanes take explicit "
             "Runge-Kutta steps whose last stage is the first of the next"
         )
     return Tableau(

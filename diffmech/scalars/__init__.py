@@ -4,6 +4,7 @@ from ._algebra import (
     AbstractAlgebra as AbstractAlgebra,
     Evaluation as Evaluation,
     independent_of as independent_of,
+    varying_places as varying_places,
 )
 from ._arithmetic import elementwise as elementwise
 from ._collect import collected as collected

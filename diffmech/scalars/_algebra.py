@@ -6,7 +6,9 @@ from typing import Any
 import equinox as eqx
 import numpy as np
 
-from ._tape import Place, Tape
+from ._tape import Operation, Place, Tape
+
+_PARTNERS = {"sin": "cos", "cos": "sin"}
 
 
 class AbstractAlgebra(eqx.Module):
@@ -19,6 +21,10 @@ class AbstractAlgebra(eqx.Module):
     @abstractmethod
     def operate(self, name: str, *arguments: Any) -> Any:
         """One operation, by its name on the tape."""
+
+    @abstractmethod
+    def sincos(self, x: Any) -> tuple[Any, Any]:
+        """Sine and cosine of one angle, where both are needed."""
 
 
 class Evaluation:
@@ -48,8 +54,18 @@ class Evaluation:
         return Evaluation(self._tape, self._algebra, {**self._values, **given})
 
     def _work_out(self, places: list[Place]) -> None:
-        for place in self._missing(places):
+        missing = self._missing(places)
+        turned = {self._tape.operations[place]: place for place in missing}
+        for place in missing:
             name, arguments = self._tape.operations[place]
+            partner = turned.get(Operation(_PARTNERS.get(name, ""), arguments))
+            if place in self._values:
+                continue
+            if partner is not None:
+                both = self._algebra.sincos(self._values[arguments[0]])
+                first, second = (place, partner) if name == "sin" else (partner, place)
+                self._values[first], self._values[second] = both
+                continue
             if name == "constant":
                 self._values[place] = self._algebra.constant(arguments[0])
                 continue

@@ -57,13 +57,17 @@ class _Collector:
         return self._rebuilt[place]
 
     def _atom(self, place: Place) -> Polynomial:
-        if self._tape.is_constant(place) and not isinstance(self._tape.value(place), bool):
+        if self._tape.is_constant(place) and self._tape.kind(place) is float:
             return {((), ()): float(self._tape.value(place))}
         return {((place,), ()): 1.0} if place in self._hot else {((), (place,)): 1.0}
 
     def _polynomial(self, place: Place) -> Polynomial:
         name, arguments = self._tape.operations[place]
         if name in ("constant", "input"):
+            return self._atom(place)
+        if self._tape.kind(place) is not float:
+            # Whole numbers and truth values have their own arithmetic: 3/2 = 1.
+            self._rebuilt[place] = place
             return self._atom(place)
         if name == "neg":
             return _scaled(self._polynomials[arguments[0]], -1.0)

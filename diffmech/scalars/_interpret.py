@@ -58,6 +58,9 @@ _LONGEST_LOOP = 1000  # iterations that are unrolled
 def write(tape: Tape, function: Callable[..., Any], *arguments: Any, dtypes: Any = None) -> Any:
     """Write a function's operations on a tape.
 
+    All floats count as JAX's default ones, so that a cast to fewer digits rounds nothing off, and
+    whole numbers do not wrap. `x·0` is 0 and `x − x` is 0 even where x turns out to be infinite.
+
     Args:
         function: takes and returns pytrees of arrays of floats; pure JAX.
         arguments: pytrees like the function's arguments, of integer arrays of places.

@@ -9,7 +9,7 @@ from jax import lax
 from jax.scipy.special import erf, erfc
 
 from ._algebra import AbstractAlgebra
-from ._sincos import sincos
+from ._sincos import cosine, sincos, sine
 
 _PLAIN: dict[str, Callable[..., Any]] = {
     "abs": lax.abs,
@@ -24,6 +24,7 @@ _PLAIN: dict[str, Callable[..., Any]] = {
     "atanh": lax.atanh,
     "cbrt": lax.cbrt,
     "ceil": lax.ceil,
+    "cos": cosine,
     "cosh": lax.cosh,
     "digamma": lax.digamma,
     "div": lax.div,
@@ -58,6 +59,7 @@ _PLAIN: dict[str, Callable[..., Any]] = {
     "rsqrt": lax.rsqrt,
     "select": lambda condition, if_false, if_true: lax.select(condition, if_true, if_false),
     "sign": lax.sign,
+    "sin": sine,
     "sinh": lax.sinh,
     "sqrt": lax.sqrt,
     "sub": lax.sub,
@@ -68,12 +70,7 @@ _PLAIN: dict[str, Callable[..., Any]] = {
 
 
 class Lanes(AbstractAlgebra):
-    """Vectorised arithmetic; the sine and cosine of one angle are computed together, once."""
-
-    _angles: dict[int, Any]
-
-    def __init__(self) -> None:
-        self._angles = {}
+    """Vectorised arithmetic."""
 
     def constant(self, value: float | int | bool) -> Any:
         """A NumPy number of JAX's default type for its kind."""
@@ -81,19 +78,14 @@ class Lanes(AbstractAlgebra):
 
     def operate(self, name: str, *arguments: Any) -> Any:
         """One JAX operation on arrays brought to one shape."""
-        if name in ("sin", "cos"):
-            return self._sincos(arguments[0])[name == "cos"]
         if name in _CONVERT:
             return lax.convert_element_type(arguments[0], jnp.result_type(_CONVERT[name]))
         shape = np.broadcast_shapes(*(np.shape(x) for x in arguments))
         return _PLAIN[name](*(_spread(x, shape) for x in arguments))
 
-    def _sincos(self, x: Any) -> Any:
-        # The angle is kept beside its result: an identity is only good while the object lives.
-        found = self._angles.get(id(x))
-        if found is None:
-            found = self._angles[id(x)] = (x, sincos(x))
-        return found[1]
+    def sincos(self, x: Any) -> tuple[Any, Any]:
+        """Both at once."""
+        return sincos(x)
 
 
 _CONVERT = {"to_float": float, "to_int": int, "to_bool": bool}

@@ -6,9 +6,9 @@ Each rule takes the tape, the primitive's parameters and the arguments, integer 
 from collections.abc import Callable
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 
 from ._tape import Tape
 from ._unknown import NotScalar
@@ -19,7 +19,7 @@ Rule = Callable[..., Any]
 
 def constants(tape: Tape, values: Any) -> Places:
     """An array of numbers, written on the tape."""
-    if isinstance(values, jax.core.Tracer):
+    if isinstance(values, Tracer):
         raise NotScalar(
             "the function holds on to a number that is being traced: hand it in as an argument"
         )
