@@ -47,7 +47,7 @@ def script(
 
 def test_the_readmes_programs_run(script: Callable[..., str], tmp_path: Path) -> None:
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.DOTALL)
-    assert len(blocks) == 7
+    assert len(blocks) == 8
     program = tmp_path / "readme.py"
     program.write_text("\n".join(blocks), encoding="utf-8")
     lines = script(program).splitlines()
@@ -89,7 +89,7 @@ def test_the_readme_names_the_two_commands_of_the_makefile() -> None:
 
 
 def test_there_are_examples() -> None:
-    assert len(EXAMPLES) == 15
+    assert len(EXAMPLES) == 16
     assert len(NOTEBOOKS) == 3
 
 
