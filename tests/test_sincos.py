@@ -25,15 +25,15 @@ def _exact(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def _worst(x: np.ndarray, function: Any = sincos) -> float:
     """The largest error against 60 digits."""
     found = function(jnp.asarray(x))
-    pairs = zip(found, _exact(x), strict=True)
-    return max(
+    errors = [
         float(abs(mpmath.mpf(float(ours)) - exact))
-        for column, exacts in pairs
+        for column, exacts in zip(found, _exact(x), strict=True)
         for ours, exact in zip(np.asarray(column), exacts, strict=True)
-    )
+    ]
+    return float(np.max(errors))  # NaN if any is
 
 
-@pytest.mark.parametrize("largest", [1e-8, 0.7, 10.0, 1e4, 1e6, 1e9, 1e12, 1.69e12])
+@pytest.mark.parametrize("largest", [1e-8, 0.7, 10.0, 1e4, 1e6, 1e8, 0.99 * LARGEST_ANGLE])
 @pytest.mark.parametrize("compiled", [False, True])
 def test_the_last_digit_is_right_up_to(largest: float, compiled: bool) -> None:
     x = np.random.default_rng(0).uniform(-largest, largest, 1500)
@@ -41,8 +41,8 @@ def test_the_last_digit_is_right_up_to(largest: float, compiled: bool) -> None:
 
 
 def test_the_last_digit_is_right_near_multiples_of_a_right_angle() -> None:
-    rng = np.random.default_rng(1)
-    counts = np.concatenate([np.arange(-40, 41), rng.integers(-(10**12), 10**12, 300)])
+    rng, most = np.random.default_rng(1), int(0.6 * LARGEST_ANGLE)
+    counts = np.concatenate([np.arange(-40, 41), rng.integers(-most, most, 300)])
     near = counts * (np.pi / 2)
     x = np.concatenate([near, np.nextafter(near, np.inf), near + 1e-9, near + np.pi / 4])
     assert _worst(x) < LAST_DIGIT

@@ -9,6 +9,7 @@ import types
 from typing import Any
 
 from ._ensemble import ensemble as ensemble
+from ._instant import Instant as Instant, between as between
 from ._record import Ensemble as Ensemble
 from ._reducers import (
     AbstractReducer as AbstractReducer,
@@ -16,12 +17,10 @@ from ._reducers import (
     EnergyError as EnergyError,
     FirstTime as FirstTime,
     Growth as Growth,
-    Instant as Instant,
     Largest as Largest,
     Last as Last,
     Samples as Samples,
     Smallest as Smallest,
-    between as between,
 )
 
 

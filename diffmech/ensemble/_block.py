@@ -9,41 +9,23 @@ import jax.numpy as jnp
 from jax import lax
 
 from .._results import Status
-from .._typing import AnyArray
 from ..motion import max_condition
+from ._control import Tolerances, change_of_step, error_size, first_step, too_small
 from ._field import AbstractField, Lane, State
 from ._lanewise import Bundle, is_bundle, lanewise, stacked
 from ._reducers import Instant
 from ._step import Step
 from ._tableau import Tableau
 
-# Bounds on the change of the step size, and the share of the step that the error allows.
-_SHRINK, _GROW, _SAFETY = 0.2, 8.0, 0.9
-# Powers of the error now and one step ago in the new step size (PI control).
-_NOW, _BEFORE = 0.7, 0.3
-_SMALLEST_STEP_IN_EPS = 16.0  # of the largest time
-_FIRST = 0.01  # of the time in which the state changes by its own size
 # Tangents beyond these sizes are divided or multiplied by 2**32, which loses no digit.
 _LARGE, _SMALL, _DOUBLINGS = 2.0**32, 2.0**-32, 32.0
 
-_TANGENT_SLACK = 10.0  # growth is wanted to fewer digits than the motion
 
 Advance = Callable[..., Step]
 
 
 # In the loop statuses and counts are floats: lanes of one width are what vectorises.
 _OK = float(Status.OK)
-
-
-class Tolerances(NamedTuple):
-    """Numbers of a run that may change without compiling anew."""
-
-    start: AnyArray  # [s]
-    end: AnyArray  # [s]
-    rtol: AnyArray
-    atol: AnyArray
-    dt: AnyArray | None  # [s] a fixed step; then no tolerance is used
-    max_steps: AnyArray
 
 
 class Loop(NamedTuple):
@@ -113,7 +95,7 @@ class Block(NamedTuple):
         zero = jnp.zeros_like(t)
         return Loop(
             t=t,
-            h=self._first_step(y, rate, numbers),
+            h=first_step(self.field.layout, y, rate, numbers),
             y=y,
             rate=rate,
             error=zero,
@@ -123,25 +105,6 @@ class Block(NamedTuple):
             doublings=(zero,) * self.field.layout.tangents,
             kept=kept,
         )
-
-    def _first_step(self, y: State, rate: State, numbers: Tolerances) -> Lane:
-        whole = numbers.end - numbers.start
-        if numbers.dt is not None:
-            return jnp.broadcast_to(whole / jnp.ceil(whole / numbers.dt * (1 - 1e-9)), y[0].shape)
-        size = sum((a / (numbers.atol + numbers.rtol * jnp.abs(a))) ** 2 for a in self._own(y))
-        speed = sum(
-            (b / (numbers.atol + numbers.rtol * jnp.abs(a))) ** 2
-            for a, b in zip(self._own(y), self._own(rate), strict=True)
-        )
-        guess = _FIRST * jnp.sqrt(size / jnp.where(speed > 0, speed, 1.0))
-        usable = (speed > 0) & (guess > 0) & jnp.isfinite(guess)
-        return lax.stop_gradient(
-            jnp.clip(jnp.where(usable, guess, 1e-4 * whole), 1e-8 * whole, 0.1 * whole)
-        )
-
-    def _own(self, y: State) -> State:
-        """The components whose error counts: not those of tangents and work."""
-        return y[: 2 * self.field.layout.n]
 
     def _until(self, loop: Loop, stop: Any, numbers: Tolerances) -> Loop:
         def going(loop: Loop) -> Any:
@@ -162,9 +125,12 @@ class Block(NamedTuple):
             y = self.field.projected(t, step.y)
             step = Step(y, self.field.derivative(t, y), step.error)
         if numbers.dt is None:
-            size = self._error(loop.y, step, numbers)
+            size = error_size(self.field.layout, loop.y, step, numbers)
             good = size <= 1.0
-            h_next, error = self._next(loop, h, size, good, live)
+            known = loop.accepted > 0
+            factor, log = change_of_step(self.tableau.order, size, loop.error, good & known)
+            h_next = jnp.where(live, lax.stop_gradient(h) * factor, loop.h)
+            error = jnp.where(live & good, log, loop.error)
             # A step cut short by a stop says nothing against the longer one planned before.
             h_next = jnp.where(good & last, jnp.maximum(h_next, loop.h), h_next)
         else:
@@ -172,37 +138,6 @@ class Block(NamedTuple):
             h_next, error, size = loop.h, loop.error, jnp.zeros_like(h)
         accept = live & good
         return self._judged(loop, step, t, h, h_next, error, size, accept, live, numbers)
-
-    def _error(self, y: State, step: Step, numbers: Tolerances) -> Lane:
-        """The mean square of error over tolerance; of tangents, if theirs is larger.
-
-        Tangents count as a whole, by their lengths: at an equilibrium they are all that moves.
-        """
-        total = 0.0
-        for old, new, error in zip(
-            self._own(y), self._own(step.y), self._own(step.error), strict=True
-        ):
-            scale = numbers.atol + numbers.rtol * jnp.maximum(jnp.abs(old), jnp.abs(new))
-            total = total + (error / scale) ** 2
-        total = total / len(self._own(y))
-        for i in range(self.field.layout.tangents):
-            old, new, error = (
-                sum(x**2 for part in self.field.layout.pair(state, 1 + i) for x in part)
-                for state in (y, step.y, step.error)
-            )
-            size = jnp.maximum(jnp.maximum(old, new), jnp.finfo(total.dtype).tiny)
-            total = jnp.maximum(total, error / (size * (_TANGENT_SLACK * numbers.rtol) ** 2))
-        return lax.stop_gradient(total)
-
-    def _next(self, loop: Loop, h: Lane, size: Lane, good: Lane, live: Lane) -> tuple[Lane, Lane]:
-        """PI control: h_new = 0.9 h e^(−0.7/p) e_before^(0.3/p), where e² = size."""
-        log = _rough_log(jnp.maximum(size, 1e-20))
-        known = loop.accepted > 0
-        power = jnp.where(good & known, -_NOW * log + _BEFORE * loop.error, -log)
-        factor = _SAFETY * _rough_exp(power * (0.5 / self.tableau.order))
-        factor = jnp.where(jnp.isfinite(size), jnp.clip(factor, _SHRINK, _GROW), _SHRINK)
-        h_next = jnp.where(live, lax.stop_gradient(h) * factor, loop.h)
-        return h_next, jnp.where(live & good, log, loop.error)
 
     def _judged(
         self,
@@ -226,9 +161,7 @@ class Block(NamedTuple):
             for i, (carry, old, new) in enumerate(zip(loop.kept, before, after, strict=True))
         )
         refused = live & ~accept
-        smallest = _SMALLEST_STEP_IN_EPS * jnp.finfo(h.dtype).eps
-        tiny = h <= smallest * jnp.maximum(jnp.abs(numbers.end), jnp.abs(numbers.start))
-        lost = refused & (tiny if numbers.dt is None else True)
+        lost = refused & too_small(h, numbers) if numbers.dt is None else refused
         why = Status.STEP_TOO_SMALL if numbers.dt is None else Status.NON_FINITE
         why = jnp.where(jnp.isfinite(size), 1.0 * why, 1.0 * Status.NON_FINITE)
         status = jnp.where(lost, why, loop.status)
@@ -267,7 +200,7 @@ class Block(NamedTuple):
         """Lanes whose reducers are done leave."""
         for i, carry in enumerate(kept):
             if self._has(i, "done"):
-                (done,) = self._ask(_done, i, carry).entries
+                done = self._ask(_done, i, carry).entries[0]
                 status = jnp.where(done & (status == _OK), 1.0 * Status.EVENT, status)
         return status
 
@@ -336,10 +269,13 @@ class Block(NamedTuple):
             else _stacked(self._ask(_finish, i, carry, by_scalars=False), self.lanes)
             for i, carry in enumerate(loop.kept)
         )
-        counts = (
-            x.astype(jnp.int32) for x in (self._explained(loop), loop.accepted, loop.rejected)
+        return Outcome(
+            values=values,
+            status=self._explained(loop).astype(jnp.int32),
+            accepted=loop.accepted.astype(jnp.int32),
+            rejected=loop.rejected.astype(jnp.int32),
+            end=loop.t,
         )
-        return Outcome(values, *counts, loop.t)
 
     def _explained(self, loop: Loop) -> Lane:
         """A motion that could not go on where its mass matrix is singular failed for that."""
@@ -347,24 +283,6 @@ class Block(NamedTuple):
         condition = self.field.condition(loop.t, loop.y)
         singular = failed & ~(condition < max_condition(loop.t.dtype))
         return jnp.where(singular, 1.0 * Status.SINGULAR, loop.status)
-
-
-def _rough_log(x: Lane) -> Lane:
-    """ln x to 0.06, for x > 0: exponent and mantissa read off the bits; XLA's own calls libm."""
-    if x.dtype != jnp.float64:
-        return jnp.log(x)
-    high = lax.shift_right_logical(lax.bitcast_convert_type(x, jnp.int64), jnp.int64(32))
-    # As the last bits of 2⁵² + high, which is the fastest way to make a float of an integer.
-    lifted = lax.bitcast_convert_type(high | jnp.int64(0x4330000000000000), jnp.float64)
-    return ((lifted - 2.0**52) * 2.0**-20 - 1023.0) * 0.6931471805599453
-
-
-def _rough_exp(x: Lane) -> Lane:
-    """eˣ as (1 + x/64)⁶⁴: to 3 % for |x| < 2."""
-    result = jnp.maximum(1.0 + x * (1.0 / 64), 0.0)
-    for _ in range(6):
-        result = result * result
-    return result
 
 
 def _init(reducer: Any, at: Instant, params: Any) -> Any:

@@ -15,11 +15,11 @@ class _Count:
         self.seconds = 0.0
         self._trace = 0.0
 
-    def hear(self, event: str, seconds: float, **_: object) -> None:
+    def hear(self, event: str, duration_secs: float, **_: str | int) -> None:
         if event.endswith(_TRACING):
-            self._trace = max(self._trace, seconds)
+            self._trace = max(self._trace, duration_secs)
         elif event.endswith(_KINDS):
-            self.seconds += seconds + self._trace
+            self.seconds += duration_secs + self._trace
             self._trace = 0.0
 
 

@@ -10,8 +10,6 @@ from .._typing import Params
 from ..model import ExplicitLaws, Laws
 from ..motion import (
     CORRECTIONS,
-    REFINEMENTS,
-    REGULARISATION,
     AbstractStabilisation,
     Projection,
     jacobian_of,
@@ -30,12 +28,12 @@ from ..scalars import (
     Places,
     Tape,
     collected,
-    constants,
     elementwise,
     unknowns,
     varying_places,
     write,
 )
+from ._bordered import Bordered
 
 
 class Layout(NamedTuple):
@@ -92,14 +90,14 @@ class Equations:
         else:
             self._write_free(laws)
         pairs = [unknowns(self.tape, (np.zeros(n), np.zeros(n))) for _ in range(layout.tangents)]
-        self.inputs: list[Place] = [*self.q, *self.qd]
-        self.rates: list[Place] = [*self.qd, *self.qdd]
+        self.inputs: list[Any] = [*self.q, *self.qd]
+        self.rates: list[Any] = [*self.qd, *self.qdd]
         for dq, dqd in pairs:
             self.inputs += [*dq, *dqd]
             self.rates += [*dqd, *self._tangent(dq, dqd)]
         if layout.work:
             self.rates.append(self._power())
-        self.target: list[Place] = []
+        self.target: list[Any] = []
         if isinstance(stabilise, Projection):
             q, qd, turned = self._projected(pairs)
             self.target = [*q, *qd, *(p for pair in turned for part in pair for p in part)]
@@ -114,20 +112,21 @@ class Equations:
         """The same of the way back to the constraints."""
         return self._varying(self.target)
 
-    def _varying(self, places: list[Place]) -> int:
+    def _varying(self, places: list[Any]) -> int:
         inputs = [int(place) for place in (*self.inputs, self.t)]
         return len(varying_places(self.tape, places, inputs).difference(inputs))
 
     def _write(self, function: Callable[..., Any], *more: Any) -> Any:
         return write(self.tape, function, self.q, self.qd, self.t, self.params, *more)
 
-    def _collected(self, tree: Any, *more: Place) -> Any:
+    def _collected(self, tree: Any, *more: Any) -> Any:
         """The same expressions in fewer operations; symmetric halves are written once."""
         leaves, structure = jax.tree.flatten(tree)
         flat = collected(
             self.tape,
             np.concatenate([leaf.ravel() for leaf in leaves]),
             [*self.q, *self.qd, self.t, *more],
+            far=[*self.q, self.t],
         )
         parts = np.split(flat, np.cumsum([leaf.size for leaf in leaves])[:-1])
         shaped = [part.reshape(leaf.shape) for part, leaf in zip(parts, leaves, strict=True)]
@@ -263,55 +262,3 @@ def _condition(tape: Tape, mass: Places, factors: Factors) -> Place:
         share = tape.operate("abs", tape.operate("div", int(mass[i, i]), pivot))
         worst = tape.operate("max", worst, share)
     return worst
-
-
-class Bordered:
-    """M̃ x − Rᵀμ = load, R x = right with M̃ = M + RᵀR factorised: see `motion`'s own solution."""
-
-    def __init__(self, tape: Tape, factors: Factors, rows: Places, roots: Places):
-        self._tape, self._factors, self._rows, self._roots = tape, factors, rows, roots
-        self._pushed = [factors.solve(row) for row in rows]
-        m = len(rows)
-        square = np.array(
-            [[self._dot(rows[i], self._pushed[j]) for j in range(m)] for i in range(m)],
-            dtype=np.int64,
-        ).reshape(m, m)
-        self._square = square
-        lifted = square.copy()
-        small = tape.constant(REGULARISATION)
-        for i in range(m):
-            lifted[i, i] = tape.operate("add", int(square[i, i]), small)
-        self._inner = Factors(tape, lifted)
-
-    def _dot(self, x: Places, y: Places) -> Place:
-        return self._tape.total(
-            self._tape.operate("mul", int(a), int(b)) for a, b in zip(x, y, strict=True)
-        )
-
-    def _combine(self, start: Places, forces: Places, columns: list[Places]) -> Places:
-        for force, column in zip(forces, columns, strict=True):
-            start = elementwise(
-                self._tape, "add", start, elementwise(self._tape, "mul", force, column)
-            )
-        return start
-
-    def solve(self, load: Places, right: Places) -> tuple[Places, Places]:
-        """q̈ and λ with M q̈ − Jᵀλ = load, J q̈ = right."""
-        tape = self._tape
-        right = elementwise(tape, "mul", self._roots, right)
-        free = self._factors.solve(self._combine(load, right, list(self._rows)))
-        onto = np.array([self._dot(row, free) for row in self._rows], dtype=np.int64)
-        wanted = elementwise(tape, "sub", right, onto)
-        forces = self._inner.solve(wanted)
-        for _ in range(REFINEMENTS):
-            made = np.array([self._dot(row, forces) for row in self._square], dtype=np.int64)
-            left = elementwise(tape, "sub", wanted, made)
-            forces = elementwise(tape, "add", forces, self._inner.solve(left))
-        qdd = self._combine(free, forces, self._pushed)
-        return qdd, elementwise(tape, "mul", self._roots, forces)
-
-    def smallest(self, residual: Places) -> Places:
-        """The smallest change in the metric of M that changes the rows' functions by `residual`."""
-        forces = self._inner.solve(elementwise(self._tape, "mul", self._roots, residual))
-        nothing = constants(self._tape, np.zeros(self._rows.shape[1]))
-        return self._combine(nothing, forces, self._pushed)

@@ -27,7 +27,7 @@ from ..motion import (
     as_stabilisation,
     violations_of,
 )
-from ._block import Tolerances
+from ._control import Tolerances
 from ._reducers import EnergyError, Last
 
 DEFAULT_RTOL = {"float64": 1e-8, "float32": 1e-4}

@@ -14,7 +14,7 @@ a motion; `times`, shape (k,), with `sample(instant, params)` for what to keep a
 
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -23,80 +23,12 @@ import numpy as np
 from jax import lax
 
 from .._checks import as_array, is_traced
-from .._typing import AnyArray, Params, Scalar, ScalarFunction
+from .._typing import AnyArray, Params, ScalarFunction
 from ..model import AbstractSystem, ExplicitLaws, Laws
 from ..motion import energy_of
+from ._instant import Instant, between, peak
 
 _HALVINGS = 40  # of the step in which a condition became true: down to 1e-12 of it
-
-
-class Instant(NamedTuple):
-    """A moment of a motion.
-
-    Attributes:
-        t: time [s].
-        q, qd, qdd: coordinates, rates and accelerations, shape (n,).
-        dq, dqd: the neighbours the reducer asked for, shape (k, n).
-        doublings: δ times 2**doublings is the neighbour's difference, shape (k,).
-        work: of forces and moving guides since the start [J], where asked for.
-    """
-
-    t: Any
-    q: Any
-    qd: Any
-    qdd: Any
-    dq: Any = ()
-    dqd: Any = ()
-    doublings: Any = ()
-    work: Any = ()
-
-
-def between(before: Instant, after: Instant, part: Scalar) -> tuple[Any, Any, Any]:
-    """(q, q̇, t) inside a step, `part` of the way from `before` to `after`.
-
-    The polynomial of degree 5 with the places, rates and accelerations of both ends.
-    """
-    h = after.t - before.t
-    start, turn = h * before.qd, h**2 * before.qdd
-    gap = after.q - before.q - start - 0.5 * turn
-    slip = h * after.qd - start - turn
-    bend = h**2 * after.qdd - turn
-    cubic = 10 * gap - 4 * slip + 0.5 * bend
-    quartic = -15 * gap + 7 * slip - bend
-    quintic = 6 * gap - 3 * slip + 0.5 * bend
-    s = part
-    q = before.q + s * (start + s * (0.5 * turn + s * (cubic + s * (quartic + s * quintic))))
-    rate = start + s * (turn + s * (3 * cubic + s * (4 * quartic + s * 5 * quintic)))
-    return q, rate / jnp.where(h > 0, h, 1.0), before.t + s * h
-
-
-def _along(function: ScalarFunction, at: Instant, params: Params) -> tuple[Any, Any]:
-    """A function of the state and its rate of change along the motion."""
-
-    def moving(q: Any, qd: Any, t: Any) -> Any:
-        return jnp.asarray(function(q, qd, t, params), at.q.dtype)
-
-    return jax.jvp(moving, (at.q, at.qd, at.t), (at.qd, at.qdd, jnp.ones_like(at.t)))
-
-
-def _peak(function: ScalarFunction, before: Instant, after: Instant, params: Params) -> Any:
-    """Where in the step (0 to 1) a function is largest, and how large.
-
-    One end of the step, unless the function rises at its start and falls at its end: then where a
-    cubic says, and as large as it is at the state interpolated there.
-    """
-    h = after.t - before.t
-    low, up = _along(function, before, params)
-    high, down = _along(function, after, params)
-    up, down = h * up, h * down
-    square = 3 * (high - low) - 2 * up - down
-    cube = 2 * (low - high) + up + down
-    inside = (up > 0) & (down < 0)
-    root = jnp.sqrt(jnp.maximum(square**2 - 3 * cube * up, 0.0)) - square
-    s = jnp.where(inside, up / jnp.where(root > 0, root, 1.0), jnp.where(high > low, 1.0, 0.0))
-    s = jnp.clip(s, 0.0, 1.0)
-    top = jnp.asarray(function(*between(before, after, s), params), high.dtype)
-    return s, jnp.where(inside, top, jnp.maximum(low, high))
 
 
 class AbstractReducer(eqx.Module):
@@ -145,7 +77,7 @@ class Largest(AbstractReducer):
 
     def update(self, carry: Any, before: Instant, after: Instant, params: Params) -> Any:
         """The larger of what was and the step's peak."""
-        return jnp.maximum(carry, _peak(self.function, before, after, params)[1])
+        return jnp.maximum(carry, peak(self.function, before, after, params)[1])
 
     def finish(self, carry: Any) -> Any:
         """The largest."""
@@ -166,7 +98,7 @@ class Smallest(AbstractReducer):
 
     def update(self, carry: Any, before: Instant, after: Instant, params: Params) -> Any:
         """The smaller of what was and the step's trough."""
-        return jnp.minimum(carry, -_peak(self._negative, before, after, params)[1])
+        return jnp.minimum(carry, -peak(self._negative, before, after, params)[1])
 
     def finish(self, carry: Any) -> Any:
         """The smallest."""
@@ -204,7 +136,7 @@ class FirstTime(AbstractReducer):
         if self._is_truth(after, params):
             s, now = jnp.ones_like(after.t), self._holds(after.q, after.qd, after.t, params)
         else:
-            s, top = _peak(self.condition, before, after, params)
+            s, top = peak(self.condition, before, after, params)
             now = top >= 0
         new = now & ~found
         keep = lambda old, fresh: jnp.where(new, fresh, old)  # noqa: E731

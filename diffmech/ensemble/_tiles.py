@@ -18,7 +18,8 @@ from jax.sharding import Mesh, PartitionSpec
 from .._typing import AnyArray, Params
 from ..model import ExplicitLaws, Laws
 from ..motion import AbstractStabilisation, Projection
-from ._block import Block, Outcome, Tolerances
+from ._block import Block, Outcome
+from ._control import Tolerances
 from ._equations import Equations, Layout
 from ._field import AbstractField, ArrayField, Numbers, ScalarField
 from ._lanewise import bundled, shared
@@ -167,7 +168,7 @@ def _order(plan: Plan) -> np.ndarray:
 
 
 def _cut(plan: Plan, start: int, stop: int, array: Any, filler: float) -> Any:
-    kit = np if isinstance(array, np.ndarray) else jnp
+    kit: Any = np if isinstance(array, np.ndarray) else jnp
     part = array[start:stop]
     missing = plan.tile - (stop - start)
     if missing:
@@ -178,7 +179,7 @@ def _cut(plan: Plan, start: int, stop: int, array: Any, filler: float) -> Any:
 
 def uncut(plan: Plan, tile: Tile, array: Any) -> Any:
     """A result of shape (blocks, ..., lanes) as (lanes of the tile, ...)."""
-    kit = np if isinstance(array, np.ndarray) else jnp
+    kit: Any = np if isinstance(array, np.ndarray) else jnp
     back = np.argsort(_order(plan))
     rows = kit.moveaxis(array, -1, 1)[back]
     return rows.reshape(-1, *rows.shape[2:])[: tile.stop - tile.start]

@@ -23,20 +23,22 @@ Term: TypeAlias = tuple[float, Monomial]
 _MOST_TERMS = 400  # of one polynomial; larger products stay products
 
 
-def collected(tape: Tape, places: Any, inputs: Any) -> Places:
+def collected(tape: Tape, places: Any, inputs: Any, far: Any = ()) -> Places:
     """The same values at places that cost fewer operations while `inputs` vary, if there are any.
 
     What does not depend on `inputs` is free, since it is worked out once. An input may be any
-    place: what it is made of is not looked at.
+    place: what it is made of is not looked at. Inputs in `far` may be large while their differences
+    are small.
     """
     places = np.asarray(places, dtype=np.int64)
-    made = _Collector(tape, places, inputs).result()
+    made = _Collector(tape, places, inputs, far).result()
     return min((places, made), key=lambda way: len(varying_places(tape, way, inputs)))
 
 
 class _Collector:
-    def __init__(self, tape: Tape, places: Places, inputs: Any):
+    def __init__(self, tape: Tape, places: Places, inputs: Any, far: Any):
         self._tape = tape
+        self._far = {int(place) for place in np.ravel(far)}
         self._places = places
         self._hot = varying_places(tape, places, inputs)
         self._inputs = {int(place) for place in np.ravel(inputs)}
@@ -77,18 +79,45 @@ class _Collector:
             if len(total) <= _MOST_TERMS:
                 return total
         elif name == "mul":
-            x, y = (self._polynomials[p] for p in arguments)
+            x, y = self._factors(*(self._polynomials[p] for p in arguments))
             if len(x) * len(y) <= _MOST_TERMS:
                 return _product(x, y)
         elif name == "div" and arguments[1] not in self._hot:
             one = self._tape.operate("div", self._tape.constant(1.0), arguments[1])
-            x = self._polynomials[arguments[0]]
-            return _product(x, self._atom(one))
-        if place not in self._hot:
-            return self._atom(place)
-        new = self._tape.operate(name, *(self._place(p) for p in arguments))
-        self._hot.add(new)
-        return self._atom(new)
+            return _product(*self._factors(self._polynomials[arguments[0]], self._atom(one)))
+        # Anything else stays as it was written, with all it is made of: the argument of a square
+        # root may be a small difference.
+        self._rebuilt[place] = place
+        return self._atom(place)
+
+    def _factors(self, x: Polynomial, y: Polynomial) -> tuple[Polynomial, Polynomial]:
+        """Two polynomials to be multiplied, sums that must stay sums as atoms."""
+        if len(x) == 1 and len(y) == 1:
+            return x, y
+        number = ((), ())
+        if list(x) == [number] or list(y) == [number]:
+            return x, y
+        return self._closed(x), self._closed(y)
+
+    def _closed(self, x: Polynomial) -> Polynomial:
+        """A sum that must not be multiplied out, as an atom.
+
+        (x − y)² is small where x² − 2xy + y² is the difference of large numbers. Sines and cosines
+        are no larger than 1, so that products of sums of them lose nothing; a term without any, or
+        with an input that may be far, is not to be trusted.
+        """
+        open_ = all(
+            any(self._tape.operations[f].name in ("sin", "cos") for f in hot)
+            and not any(f in self._far for f in hot)
+            for hot, _ in x
+        )
+        if len(x) < 2 or open_ or not any(hot for hot, _ in x):
+            return x
+        place = self._written(x)
+        if not self._tape.is_constant(place):
+            self._hot.add(place)
+            self._far.add(place)
+        return self._atom(place)
 
     def _written(self, polynomial: Polynomial) -> Place:
         """A polynomial on the tape: cold factors worked out first, common ones outside."""

@@ -1,0 +1,210 @@
+"""Many motions at once: diffmech against heyoka, the usual JAX program and SciPy.
+
+For each workload of `ensemble_peers.py`, at equal accuracy: the median error over the regular lanes
+at the end, against heyoka at 1e-15, is at most 3e-7. Each program gets the tolerance at which it
+is fastest under that condition, found on one core; all cores then run with the same.
+
+    SciPy       DOP853, the right-hand side in Python, hand-derived; 32 of the starts
+    usual       vmap(diffeqsolve), Tsit5, jax.hessian and jnp.linalg.solve; 512 of the starts
+    accel.      the same with `diffmech.acceleration`
+    heyoka      Taylor series in SIMD batches, equations written by hand; all starts
+    diffmech    `dm.ensemble` of the plain Lagrangian with its default method; all starts
+
+Times are per trajectory, minima over repeats (of one run for the first three), compilation apart.
+One core means a process that may use no other. First calls are in fresh processes on all cores.
+
+    python benchmarks/ensemble.py [--only babyboot] [--lanes 256] [--repeats 5] [--json out.json]
+"""
+
+import argparse
+import bisect
+import json
+import math
+import os
+import platform
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import diffrax
+import ensemble_lanes as lanes
+import ensemble_peers as peers
+import heyoka
+import jax
+import numpy as np
+import scipy
+from ensemble_lanes import Worker
+from ensemble_peers import Run, Workload
+
+GOAL = 3e-7  # median error, in rad and rad/s
+TOLS = (1e-6, 3e-7, 1e-7, 3e-8, 1e-8, 3e-9, 1e-9, 3e-10, 1e-10)
+# How many times faster than heyoka, the usual program and SciPy diffmech is to be.
+TARGETS = {
+    "babyboot": {"heyoka": 1.3, "usual": 60, "SciPy": 1000},
+    "n_link:n=2": {"heyoka": 1.0, "usual": 40},
+    "n_link:n=3": {"heyoka": 1.0, "usual": 40},
+    "n_link:n=5": {"usual": 30},
+}
+FIRST_CALL = {"babyboot": 6.0, "n_link:n=3": 15.0, "n_link:n=5": 30.0}  # at most [s]
+TANGENTS = {"babyboot": 2.5, "n_link:n=3": 2.5}  # at most, times the plain run
+
+Point = dict[str, Any]
+
+
+def _point(work: Workload, run: Run) -> Point:
+    """A run as numbers for the record."""
+    gaps = np.max(np.abs(run.ends - work.ends[run.lanes]), axis=1)[work.regular[run.lanes]]
+    return {
+        "how": run.how,
+        "tol": run.tol,
+        "us_per_trajectory": 1e6 * run.seconds,
+        "error": work.error(run),
+        "worst_error": float(np.max(gaps)) if len(gaps) else math.nan,
+        "lanes": len(run.lanes),
+        "failed": int(np.sum(~np.isfinite(run.ends).all(axis=1))),
+        "compile_seconds": run.compile_seconds,
+    }
+
+
+def _meets(point: Point) -> bool:
+    return point["error"] <= GOAL
+
+
+def _best(points: Sequence[Point]) -> Point:
+    """The fastest that meets the goal, or else the most accurate."""
+    good = [point for point in points if _meets(point)]
+    if good:
+        return min(good, key=lambda point: point["us_per_trajectory"])
+    return min(points, key=lambda point: np.nan_to_num(point["error"], nan=math.inf))
+
+
+def _loosest(work: Workload, run: Callable[[float], Run], tols: Sequence[float]) -> list[Point]:
+    """Points on the way to the loosest tolerance that meets the goal, by bisection."""
+    points: list[Point] = []
+
+    def meets(tol: float) -> bool:
+        points.append(_point(work, run(tol)))
+        return _meets(points[-1])
+
+    bisect.bisect_left(tols, True, key=meets)
+    return points
+
+
+def _show(point: Point) -> None:
+    notes = [] if _meets(point) else ["misses the goal"]
+    if point["failed"]:
+        notes.append(f"{point['failed']} failed")
+    print(
+        f"  {point['how']:46}{point['tol']:7.0e}{point['us_per_trajectory']:11.1f} us"
+        f"{point['error']:9.1e}{point['lanes']:7d}{point['compile_seconds']:8.2f} s"
+        + "".join(f"  {note}" for note in notes),
+        flush=True,
+    )
+
+
+def _judge(what: str, value: float, target: float | None, *, least: bool = True) -> Point:
+    """One line of the verdict: at least the target, or at most."""
+    reached = None if target is None else (value >= target if least else value <= target)
+    verdict = ""
+    if reached is not None:
+        sign = ">=" if least else "<="
+        verdict = f"target {sign} {target:g}: {'reached' if reached else 'not reached'}"
+    print(f"    {what:46}{value:9.3g}   {verdict}".rstrip(), flush=True)
+    return {"what": what, "value": value, "target": target, "reached": reached}
+
+
+def measure(name: str, count: int | None, repeats: int, tols: Sequence[float]) -> dict[str, Any]:
+    """All runs of one workload and the ratios, printed as they come."""
+    work = peers.workload(name, count)
+    print(
+        f"{name}: {len(work.q0s)} starts, {work.duration:g} s, {np.mean(work.regular):.0%} regular"
+    )
+    scanned: dict[str, list[Point]] = {}
+    best: dict[str, Point] = {}
+
+    def keep(who: str, points: list[Point]) -> None:
+        scanned[who], best[who] = points, _best(points)
+        _show(best[who])
+
+    with Worker(tuned=False, one_core=True) as plain:
+        for who in ("SciPy", "usual", "acceleration"):
+            run = partial(plain, lanes.slow_peer, who, name, count)
+            keep(who, _loosest(work, run, tols))
+        runs = [plain(lanes.heyoka, name, count, tol, repeats) for tol in tols]
+        keep("heyoka", [_point(work, run) for run in runs])
+    run = peers.heyoka_all_cores_run(work, best["heyoka"]["tol"], repeats=repeats)
+    keep("heyoka, all cores", [_point(work, run)])
+    with Worker(tuned=True, one_core=True) as tuned:
+        runs = [tuned(lanes.diffmech, name, count, tol, repeats) for tol in tols]
+        compiling = runs[0].compile_seconds  # for all tolerances
+        keep("diffmech", [_point(work, replace(run, compile_seconds=compiling)) for run in runs])
+        times = tuned(lanes.tangents, name, count, repeats) if name in TANGENTS else None
+    with Worker(tuned=True) as tuned:
+        first, later = tuned(lanes.first_call, name, count)
+        run = tuned(lanes.diffmech, name, count, best["diffmech"]["tol"], repeats)
+        keep("diffmech, all cores", [_point(work, run)])
+
+    def ratio(of: str, to: str) -> float:
+        return best[of]["us_per_trajectory"] / best[to]["us_per_trajectory"]
+
+    targets = TARGETS.get(name, {})
+    verdicts = [
+        _judge(f"{who} / diffmech, one core", ratio(who, "diffmech"), targets.get(who))
+        for who in ("heyoka", "usual", "acceleration", "SciPy")
+    ]
+    of, to = "heyoka, all cores", "diffmech, all cores"
+    verdicts.append(_judge("heyoka / diffmech, all cores", ratio(of, to), targets.get("heyoka")))
+    if times is not None:
+        what, most = "with the growth of a neighbour / plain", TANGENTS[name]
+        verdicts.append(_judge(what, times[1] / times[0], most, least=False))
+    what, most = "first call, trace and compile [s]", FIRST_CALL.get(name)
+    verdicts.append(_judge(what, first, most, least=False))
+    what = "compiled again for other numbers [s]"
+    verdicts.append(_judge(what, later, 0.0, least=False))
+    return {
+        "name": name,
+        "starts": len(work.q0s),
+        "duration": work.duration,
+        "regular": float(np.mean(work.regular)),
+        "best": best,
+        "scanned": scanned,
+        "verdicts": verdicts,
+    }
+
+
+def _machine() -> dict[str, Any]:
+    modules = {"jax": jax, "diffrax": diffrax, "heyoka": heyoka, "scipy": scipy, "numpy": np}
+    return {
+        "cores": len(os.sched_getaffinity(0)),
+        "machine": platform.machine(),
+        "python": platform.python_version(),
+        "load": os.getloadavg()[0],
+        **{name: module.__version__ for name, module in modules.items()},
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Ensembles at equal accuracy")
+    parser.add_argument("--only", default="", help="workloads whose name starts so")
+    parser.add_argument("--lanes", type=int, help="starts, instead of each workload's own number")
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--tols", type=float, nargs="+", default=list(TOLS), help="loose to tight")
+    parser.add_argument("--json", type=Path, default=Path("ensemble.json"))
+    options = parser.parse_args()
+    machine = _machine()
+    print(
+        f"{machine['cores']} cores, load {machine['load']:.2f}; median error at most {GOAL:.0e}\n"
+        f"{'':48}{'tol':>7}{'a trajectory':>14}{'error':>9}{'lanes':>7}{'compiled':>10}"
+    )
+    record = {"goal": GOAL, "machine": machine, "workloads": []}
+    for name in peers.WORKLOADS:
+        if name.startswith(options.only):
+            found = measure(name, options.lanes, options.repeats, options.tols)
+            record["workloads"].append(found)
+            options.json.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
