@@ -184,22 +184,21 @@ class _Collector:
 
     def _with_squares_joined(self, polynomial: Polynomial) -> Polynomial:
         """c sin²x y + c cos²x y = c y, wherever both are there with the same c."""
-        tape, polynomial = self._tape, dict(polynomial)
-        found = True
-        while found:
-            found = False
-            for (hot, cold), number in list(polynomial.items()):
-                for factor in {f for f in hot if hot.count(f) > 1}:
-                    if tape.operations[factor].name != "sin":
-                        continue
-                    cosine = tape.operate("cos", tape.operations[factor].arguments[0])
-                    rest = _without(_without(hot, factor), factor)
-                    other = (tuple(sorted((*rest, cosine, cosine))), cold)
-                    if polynomial.get(other) == number and (hot, cold) in polynomial:
-                        del polynomial[other], polynomial[hot, cold]
-                        polynomial = _sum(polynomial, {(rest, cold): number})
-                        found = True
-                        break
+        waiting = list(polynomial)
+        while waiting:
+            hot, cold = key = waiting.pop()
+            for factor in {f for f in hot if hot.count(f) > 1}:
+                if key not in polynomial or self._tape.operations[factor].name != "sin":
+                    continue
+                cosine = self._tape.operate("cos", self._tape.operations[factor].arguments[0])
+                rest = _without(_without(hot, factor), factor)
+                other = (tuple(sorted((*rest, cosine, cosine))), cold)
+                number = polynomial[key]
+                if polynomial.get(other) == number:
+                    left = {k: n for k, n in polynomial.items() if k not in (key, other)}
+                    polynomial = _sum(left, {(rest, cold): number})
+                    # The rest may be half of another pair, by its sines or by its cosines.
+                    waiting = list(polynomial)
         return polynomial
 
 
