@@ -98,7 +98,7 @@ class Status(enum.IntEnum):
     def sentence(self) -> str:
         """The message of the outcome."""
         if self is Status.BAD_INPUT:
-            return "its start or one of its parameters is not a finite number"
+            return "a number of its start or parameters is not finite, or it breaks the constraints"
         if self is Status.EVENT:
             return "it ended early because a reducer was done"
         members = {

@@ -30,8 +30,10 @@ def _starts(system: dm.System, count: int, seed: int) -> tuple[np.ndarray, np.nd
     laws, t = system.laws, jnp.zeros(())
 
     def onto(q: Any, qd: Any) -> Any:
-        mass = mass_matrix_of(laws, q, qd, t, system.params)
-        return nearest(laws, mass, q, qd, t, system.params, corrections=12)
+        for _ in range(3):
+            mass = mass_matrix_of(laws, q, qd, t, system.params)
+            q, qd = nearest(laws, mass, q, qd, t, system.params, corrections=6)
+        return q, qd
 
     pair = jax.jit(jax.vmap(onto))(q, qd)
     return np.asarray(pair[0]), np.asarray(pair[1])

@@ -1,0 +1,143 @@
+"""What ensembles say to wrong calls, interruptions and too little memory."""
+
+import os
+import subprocess
+import sys
+from typing import Any
+
+import diffrax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import diffmech as dm
+from diffmech import _progress
+
+from .conftest import machine
+
+
+@pytest.fixture(scope="module")
+def boot() -> dm.System:
+    return machine("babyboot")
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"q0s": np.zeros((5, 3))}, r"`q0s` must have shape \(lanes, 2\) or \(2,\) = \(qA, qB\)"),
+        ({"q0s": {"qC": 1.0}}, "`q0s` names 'qC', which is not a coordinate"),
+        ({"q0s": {"qA": [1.0, 2.0], "qB": [1.0, 2.0, 3.0]}}, "arrays of one length"),
+        ({"q0s": ["a", "b"]}, "`q0s` must be numbers"),
+        ({"qd0s": np.zeros((4, 2))}, "must have one number of lanes, but have 3, 4"),
+        ({"duration": 0.0}, "`duration` must be greater than zero"),
+        ({"duration": np.nan}, "`duration` must be finite"),
+        ({"rtol": 1e-16}, "`rtol` must be at least"),
+        ({"dt": -1.0}, "`dt` must be greater than zero"),
+        ({"method": "Kvaerno5"}, "Lanes take explicit Runge-Kutta steps"),
+        ({"method": "Dopri9"}, "Did you mean"),
+        ({"method": diffrax.Heun()}, "last stage is the first of the next"),
+        ({"params": {"mC": 1.0}}, "there is no parameter 'mC'"),
+        ({"params": {"mB": np.ones((3, 2))}}, r"parameter `mB` must have shape \(\)"),
+        ({"params": 3.0}, "`params` must have the structure of the system's, or map paths"),
+        ({"reduce": "first"}, "there is no reducer 'first'"),
+        ({"reduce": 3}, "objects with methods init, update, finish"),
+        ({"reduce": dm.Last}, "objects with methods init, update, finish"),
+        ({"reduce": [dm.Last(), dm.Last()]}, "two reducers called 'last': name them"),
+        ({"reduce": dm.Samples([0.5, 3.0])}, "sample times must lie between 0 s and 1 s"),
+        ({"reduce": dm.Growth([1.0, 0.0])}, r"tangents of Growth must have shape \(k, 4\)"),
+        ({"stabilise": "projection"}, "has no constraints to keep"),
+        ({"max_steps": 0}, "`max_steps` must be a whole number, at least 1"),
+        ({"block": 0}, "`block` must be a whole number"),
+    ],
+)
+def test_a_wrong_call_gets_a_sentence(
+    boot: dm.System, change: dict[str, Any], sentence: str
+) -> None:
+    call: dict[str, Any] = {"system": boot, "q0s": np.zeros((3, 2)), "duration": 1.0, **change}
+    with pytest.raises(ValueError, match=sentence):
+        dm.ensemble(call.pop("system"), call.pop("q0s"), call.pop("qd0s", None), **call)
+
+
+def test_stiff_penalties_are_for_simulate() -> None:
+    bar = machine("four_bar")
+    with pytest.raises(ValueError, match="in an ensemble, but is 'penalty'"):
+        dm.ensemble(bar, *bar.starts["default"], duration=1.0, stabilise="penalty")
+
+
+def test_starts_that_break_their_constraints_are_bad_input() -> None:
+    pendulum = machine("pendulum_dae")
+    q, qd = pendulum.starts["default"]
+    got = dm.ensemble(pendulum, np.stack([q, q + 0.1, q]), qd, duration=0.1)
+    assert got.status.tolist() == [dm.Status.OK, dm.Status.BAD_INPUT, dm.Status.OK]
+    assert "breaks the constraints" in str(got)
+
+
+def test_an_interrupted_ensemble_keeps_what_is_done(
+    boot: dm.System, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("diffmech.ensemble._ensemble._TILE", 64)
+    calls = []
+    update = _progress.Progress.update
+
+    def stop_after_two(self: Any, done: float) -> None:
+        calls.append(done)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        update(self, done)
+
+    monkeypatch.setattr(_progress.Progress, "update", stop_after_two)
+    with pytest.warns(UserWarning, match="interrupted after 128 of 200 motions"):
+        got = dm.ensemble(boot, np.full((200, 2), 0.1), duration=0.5)
+    assert np.all(got.status[:128] == dm.Status.OK)
+    assert np.all(got.status[128:] == dm.Status.INTERRUPTED)
+    assert np.all(np.isfinite(got.values["last"][0][:128]))
+    assert np.all(np.isnan(got.values["last"][0][128:]))
+
+
+def test_results_that_do_not_fit_are_refused_with_the_numbers(
+    boot: dm.System, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = os.sysconf
+    monkeypatch.setattr(os, "sysconf", lambda key: 1 if key == "SC_AVPHYS_PAGES" else real(key))
+    with pytest.raises(ValueError, match=r"the results of 5000 motions need .* GiB, but only"):
+        dm.ensemble(boot, np.full((5000, 2), 0.1), duration=0.01)
+
+
+def test_no_lanes_are_no_results(boot: dm.System) -> None:
+    got = dm.ensemble(boot, np.zeros((0, 2)), duration=1.0)
+    assert len(got) == 0
+    assert got.values["last"][0].shape == (0, 2)
+    assert str(got)
+
+
+def test_equations_without_scalar_form_run_as_arrays() -> None:
+    def lagrangian(q: Any, qd: Any, t: Any, params: Any) -> Any:
+        stiffness = jnp.linalg.eigvalsh(jnp.array([[2.0, 0.1], [0.1, 1.0]]) + jnp.outer(q, q))
+        return 0.5 * qd @ qd - jnp.sum(stiffness * q**2)
+
+    odd = dm.System(lagrangian, ("x", "y"))
+    got = dm.ensemble(odd, [[0.3, 0.2], [0.1, 0.4]], duration=1.0, rtol=1e-10)
+    assert got.settings["form"] == "arrays"
+    assert "eigh" in got.settings["why"]
+    run = dm.simulate(odd, [0.3, 0.2], duration=1.0, rtol=1e-11, samples=2)
+    assert np.max(np.abs(got.values["last"][0][0] - run.qs[-1])) < 1e-8
+
+
+def test_single_precision_warns_and_is_recorded() -> None:
+    code = """
+import warnings, numpy as np, diffmech as dm
+with warnings.catch_warnings(record=True) as said:
+    warnings.simplefilter("always")
+    got = dm.ensemble(dm.systems.babyboot(), [[0.5, 0.1]], duration=1.0)
+print(sum("float32" in str(w.message) for w in said), got.settings["precision"], got.status[0])
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "DIFFMECH_X64": "0"},
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == ["1", "float32", "0"]
