@@ -41,8 +41,10 @@ def main() -> None:
 
     figure, ax = plt.subplots(figsize=(7.2, 5.4), layout="constrained")
     shown = np.where(quiet, np.nan, times).reshape(SIDE, SIDE)
-    edges = np.degrees([angles[0], angles[-1]] * 2)
-    picture = ax.imshow(shown, origin="lower", extent=edges, cmap="magma_r", vmin=0, vmax=DURATION)
+    low, high = np.degrees(angles[[0, -1]]).tolist()
+    picture = ax.imshow(
+        shown, origin="lower", extent=(low, high, low, high), cmap="magma_r", vmin=0, vmax=DURATION
+    )
     line = (2 * np.cos(first) + np.cos(second)).reshape(SIDE, SIDE)
     ax.contour(np.degrees(angles), np.degrees(angles), line, [1.0], colors="C0")
     ax.plot([], [], "C0", label="$2\\cos\\theta_1 + \\cos\\theta_2 = 1$:\nenergy forbids it inside")

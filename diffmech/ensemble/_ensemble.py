@@ -26,7 +26,6 @@ from ._prepare import (
     stops,
     tangents,
     tolerances,
-    without_broken_starts,
 )
 from ._record import Ensemble
 from ._tableau import as_tableau
@@ -141,7 +140,6 @@ def ensemble(
         numbers=numbers,
         stops=times,
     )
-    starts = without_broken_starts(system, starts, numbers.start, run.params, varies, varying)
     whole = march(plan, run, starts, varying, system.name, progress)
     if is_traced(whole):
         whole = jax.tree.map(_forward_only, whole)

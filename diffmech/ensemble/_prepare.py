@@ -18,14 +18,13 @@ from .._checks import (
 )
 from .._suggest import suggestion
 from .._typing import AnyArray, Params
-from ..model import AbstractSystem, Laws, parameter_paths
+from ..model import AbstractSystem, parameter_paths
 from ..motion import (
     AbstractStabilisation,
     Baumgarte,
     Projection,
     Unstabilised,
     as_stabilisation,
-    violations_of,
 )
 from ._control import Tolerances
 from ._reducers import EnergyError, Last
@@ -33,7 +32,6 @@ from ._reducers import EnergyError, Last
 DEFAULT_RTOL = {"float64": 1e-8, "float32": 1e-4}
 DEFAULT_MAX_STEPS = 100_000
 _UNBOUNDED = 2**31 - 1
-_START_VIOLATION = 1e-6  # of a start's size: printed digits are let through
 _PROTOCOL = ("init", "update", "finish")
 
 
@@ -244,31 +242,3 @@ def stops(made: list[Any], numbers: Tolerances) -> tuple[AnyArray | None, list[A
             )
     picks = [None if times is None else np.searchsorted(every, times) for times in asked]
     return in_force(every), picks
-
-
-def without_broken_starts(
-    system: AbstractSystem,
-    given: AnyArray,
-    t: AnyArray,
-    params: Params,
-    varies: Any,
-    varying: list[AnyArray],
-) -> AnyArray:
-    """States with NaN in place of those that break the constraints; traced ones as they are."""
-    laws = system.laws
-    if not isinstance(laws, Laws) or not laws.constraints or is_traced(given, varying, params):
-        return given
-    n = system.n
-    axes = jax.tree.map(lambda mark: 0 if mark else None, varies)
-    rest = iter(varying)
-    numbers = jax.tree.map(lambda leaf, mark: next(rest) if mark else leaf, params, varies)
-
-    def sizes(state: Any, params: Any) -> Any:
-        found = violations_of(laws, state[:n], state[n:], t, params)
-        allowed = [_START_VIOLATION * (1 + jnp.max(jnp.abs(x))) for x in (state[:n], state[n:])]
-        return jnp.all(jnp.abs(found.place) <= allowed[0]) & jnp.all(
-            jnp.abs(found.rate) <= allowed[1]
-        )
-
-    kept = np.asarray(jax.vmap(sizes, in_axes=(0, axes))(given, numbers))
-    return np.where(kept[:, None], given, np.nan)

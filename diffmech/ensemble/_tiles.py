@@ -17,7 +17,7 @@ from jax.sharding import Mesh, PartitionSpec
 
 from .._typing import AnyArray, Params
 from ..model import ExplicitLaws, Laws
-from ..motion import AbstractStabilisation, Projection
+from ..motion import AbstractStabilisation, Projection, violations_of
 from ._block import Block, Outcome
 from ._control import Tolerances
 from ._equations import Equations, Layout
@@ -27,6 +27,7 @@ from ._step import rolled_step, unrolled_step
 from ._tableau import Tableau
 
 _AXIS = "devices"
+_START_VIOLATION = 1e-6  # of a start's size, as `simulate` allows
 
 
 class Plan(NamedTuple):
@@ -95,6 +96,7 @@ def _run_block(plan: Plan, run: Run, start: Any, varying: list[Any]) -> Outcome:
     sound = jnp.all(jnp.isfinite(start), axis=0)
     for leaf in varying:
         sound = sound & jnp.all(jnp.isfinite(leaf), axis=tuple(range(leaf.ndim - 1)))
+    sound = sound & _keeps_constraints(plan, run, start, params)
     bundles = jax.tree.map(
         lambda leaf, mark: bundled(leaf) if mark else shared(leaf), params, run.varies
     )
@@ -116,6 +118,23 @@ def _run_block(plan: Plan, run: Run, start: Any, varying: list[Any]) -> Outcome:
         lanes=plan.lanes,
     )
     return block.run(y, sound, run.numbers, run.stops)
+
+
+def _keeps_constraints(plan: Plan, run: Run, start: Any, params: Params) -> Any:
+    """Which lanes start on their constraints, up to printed digits."""
+    laws, n = plan.laws, plan.layout.n
+    if not isinstance(laws, Laws) or not laws.constraints:
+        return True
+
+    def kept(state: Any, params: Params) -> Any:
+        q, qd = state[:n], state[n:]
+        found = violations_of(laws, q, qd, run.numbers.start, params)
+        return jnp.all(
+            jnp.abs(found.place) <= _START_VIOLATION * (1 + jnp.max(jnp.abs(q)))
+        ) & jnp.all(jnp.abs(found.rate) <= _START_VIOLATION * (1 + jnp.max(jnp.abs(qd))))
+
+    axes = jax.tree.map(lambda varies: -1 if varies else None, run.varies)
+    return jax.vmap(kept, in_axes=(-1, axes))(start, params)
 
 
 @eqx.filter_jit
