@@ -31,6 +31,9 @@ bench: $(VENV)/.installed-test
 	$(BIN)/python benchmarks/long_energy.py
 	$(BIN)/python benchmarks/parts_cost.py
 	$(BIN)/python benchmarks/constraint_cost.py
+	$(BIN)/python benchmarks/ensemble_scaling.py
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
+	$(BIN)/python benchmarks/ensemble.py
 
 $(VENV)/bin/python:
 	@test -n "$(PYTHON)" || { echo "diffmech needs Python 3.11 or newer, and none was found: install it, or say 'make PYTHON=/path/to/python'."; exit 1; }
