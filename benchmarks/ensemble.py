@@ -13,7 +13,7 @@ is fastest under that condition, found on one core; all cores then run with the 
 Times are per trajectory, minima over repeats (of one run for the first three), compilation apart.
 One core means a process that may use no other. First calls are in fresh processes on all cores.
 
-    python benchmarks/ensemble.py [--only babyboot] [--lanes 256] [--repeats 5] [--json out.json]
+    python benchmarks/ensemble.py [--only babyboot] [--lanes 256] [--repeats 15] [--json out.json]
 """
 
 import argparse
@@ -31,7 +31,7 @@ from typing import Any
 import diffrax
 import ensemble_lanes as lanes
 import ensemble_peers as peers
-import heyoka
+import heyoka  # pyright: ignore[reportMissingImports]
 import jax
 import numpy as np
 import scipy
@@ -189,7 +189,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Ensembles at equal accuracy")
     parser.add_argument("--only", default="", help="workloads whose name starts so")
     parser.add_argument("--lanes", type=int, help="starts, instead of each workload's own number")
-    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--repeats", type=int, default=15)
     parser.add_argument("--tols", type=float, nargs="+", default=list(TOLS), help="loose to tight")
     parser.add_argument("--json", type=Path, default=Path("ensemble.json"))
     options = parser.parse_args()

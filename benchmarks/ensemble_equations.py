@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import heyoka as hy
+import heyoka as hy  # pyright: ignore[reportMissingImports]
 import numpy as np
 
 

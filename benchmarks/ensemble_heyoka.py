@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection
 from typing import Any
 
-import heyoka as hy
+import heyoka as hy  # pyright: ignore[reportMissingImports]
 import numpy as np
 from ensemble_equations import MACHINES, Equations
 
