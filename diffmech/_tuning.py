@@ -124,7 +124,7 @@ def tune_cpu(devices: int | None = None) -> Tuning:
         text, gain = _INHERITED, known_gain(flags)
     if there is None:
         flags = with_devices(flags, asked or _cores())
-    os.environ["XLA_FLAGS"] = flags
+    os.environ["XLA_FLAGS"] = _seen[0] = flags
     _first.append(_record(flags, text, gain))
     return _first[0]
 

@@ -123,6 +123,33 @@ def test_equations_without_scalar_form_run_as_arrays() -> None:
     assert np.max(np.abs(got.values["last"][0][0] - run.qs[-1])) < 1e-8
 
 
+def _printed(code: str, **environment: str) -> list[str]:
+    """What a program of its own prints, word by word."""
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split()
+
+
+def test_a_tuned_process_runs_unrolled_lanes_on_all_devices() -> None:
+    code = """
+import numpy as np, diffmech as dm
+dm.tune_cpu(devices=2)
+boot = dm.systems.babyboot()
+angles = np.linspace(0.1, 3.0, 200)
+ends = [dm.ensemble(boot, {"qA": angles, "qB": 0.01}, duration=3.0, devices=k) for k in (2, 1)]
+same = ends[0].values["last"][0].tobytes() == ends[1].values["last"][0].tobytes()
+print(same, *(e.settings["devices"] for e in ends), ends[0].settings["form"], sum(ends[0].ok))
+"""
+    assert _printed(code) == ["True", "2", "1", "lanes,", "unrolled", "200"]
+
+
 def test_single_precision_warns_and_is_recorded() -> None:
     code = """
 import warnings, numpy as np, diffmech as dm
@@ -131,13 +158,4 @@ with warnings.catch_warnings(record=True) as said:
     got = dm.ensemble(dm.systems.babyboot(), [[0.5, 0.1]], duration=1.0)
 print(sum("float32" in str(w.message) for w in said), got.settings["precision"], got.status[0])
 """
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        env={**os.environ, "DIFFMECH_X64": "0"},
-        capture_output=True,
-        text=True,
-        timeout=240,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.split() == ["1", "float32", "0"]
+    assert _printed(code, DIFFMECH_X64="0") == ["1", "float32", "0"]
