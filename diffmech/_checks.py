@@ -64,20 +64,28 @@ def in_force(array: AnyArray | float) -> AnyArray:
     return np.asarray(array, float_dtype())
 
 
+def in_order(value: Mapping[str, Any], names: Sequence[str], label: str) -> list[Any]:
+    """What a mapping by coordinate holds, in the order of the coordinates, none left out."""
+    unknown = [key for key in value if key not in names]
+    if unknown:
+        raise ValueError(
+            f"`{label}` names {unknown[0]!r}, which is not a coordinate."
+            + suggestion(str(unknown[0]), names)
+        )
+    missing = [name for name in names if name not in value]
+    if missing:
+        raise ValueError(
+            f"`{label}` must have shape ({len(names)},) = ({', '.join(names)}), but "
+            f"{', '.join(missing)} is missing"
+        )
+    return [value[name] for name in names]
+
+
 def as_vector(value: Any, names: Sequence[str], label: str) -> AnyArray:
     """One number per coordinate, from a sequence or from a mapping by name; shape (n,)."""
     expected = f"`{label}` must have shape ({len(names)},) = ({', '.join(names)})"
     if isinstance(value, Mapping):
-        unknown = [key for key in value if key not in names]
-        if unknown:
-            raise ValueError(
-                f"`{label}` names {unknown[0]!r}, which is not a coordinate."
-                + suggestion(str(unknown[0]), names)
-            )
-        missing = [name for name in names if name not in value]
-        if missing:
-            raise ValueError(f"{expected}, but {', '.join(missing)} is missing")
-        value = [value[name] for name in names]
+        value = in_order(value, names, label)
     try:
         array = as_array(value)
     except (TypeError, ValueError) as error:

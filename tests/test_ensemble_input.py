@@ -26,6 +26,9 @@ def boot() -> dm.System:
     [
         ({"q0s": np.zeros((5, 3))}, r"`q0s` must have shape \(lanes, 2\) or \(2,\) = \(qA, qB\)"),
         ({"q0s": {"qC": 1.0}}, "`q0s` names 'qC', which is not a coordinate"),
+        ({"q0s": {"qA": [1.0, 2.0]}}, "but qB is missing"),
+        ({"params": {"mB": -1.0}}, "mB"),
+        ({"params": {"mB": np.nan}}, "`mB` must be finite"),
         ({"q0s": {"qA": [1.0, 2.0], "qB": [1.0, 2.0, 3.0]}}, "arrays of one length"),
         ({"q0s": ["a", "b"]}, "`q0s` must be numbers"),
         ({"qd0s": np.zeros((4, 2))}, "must have one number of lanes, but have 3, 4"),

@@ -77,8 +77,8 @@ class Block(NamedTuple):
                 loop = self._until(loop, stop, numbers)
                 return loop, self._samples(loop)
 
-            loop, taken = lax.scan(reach, loop, stops)
-            loop = self._until(loop, numbers.end, numbers)
+            # The end is one more stop, so that the loop is compiled once; nobody asks for it.
+            loop, taken = lax.scan(reach, loop, jnp.append(stops, numbers.end))
         return self._outcome(loop, taken)
 
     def _begin(self, y: State, sound: Lane, numbers: Tolerances) -> Loop:

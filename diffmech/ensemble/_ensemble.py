@@ -14,6 +14,7 @@ from .._typing import Number, Params
 from ..model import AbstractSystem
 from ..motion import AbstractStabilisation
 from ._clock import compiling_seconds
+from ._control import Tolerances
 from ._equations import Layout
 from ._form import choose
 from ._march import march
@@ -102,7 +103,7 @@ def ensemble(
     clock, before = time.perf_counter(), compiling_seconds()
     numbers = tolerances(t0, duration, rtol, atol, dt, max_steps)
     how = stabilisation(system, stabilise)
-    values, varies = parameters(system, params)
+    values, varies, common = parameters(system, params)
     starts, varying = spread_out(
         states(system, q0s, "q0s"), states(system, qd0s, "qd0s"), values, varies
     )
@@ -127,12 +128,8 @@ def ensemble(
         blocks=max(_TILE // lanes, 1),
         devices=available if devices is None else min(as_count(devices, "devices", 1), available),
     )
-    # Where a parameter varies, the system's own stands in: programs take its shape from there.
-    plain = jax.tree.map(
-        lambda leaf, mark, own: own if mark else leaf, values, varies, system.params
-    )
     run = Run(
-        params=jax.tree.map(in_force, plain),
+        params=jax.tree.map(in_force, common),
         varies=varies,
         stabilise=jax.tree.map(in_force, how),
         reducers=tuple(jax.tree.map(_in_force_if_array, reducer) for reducer in made),
@@ -156,26 +153,33 @@ def ensemble(
         settings={
             "duration": _plain(duration),
             "t0": _plain(t0),
-            "method": tableau.name,
-            "rtol": _plain(numbers.rtol),
-            "atol": _plain(numbers.atol),
             "dt": _plain(dt),
-            "max_steps": int(numbers.max_steps),
             "stabilise": "-" if how is None else str(how),
-            "form": form,
             "why": why,
-            "block": plan.lanes,
-            "blocks": plan.blocks,
-            "devices": plan.devices,
-            "precision": float_dtype().name,
-            "platform": jax.default_backend(),
-            "jax": jax.__version__,
-            "xla_flags": os.environ.get("XLA_FLAGS", ""),
+            **_recorded(plan, numbers),
         },
         system=system,
         compiling=compiling,
         running=time.perf_counter() - clock - compiling,
     )
+
+
+def _recorded(plan: Plan, numbers: Tolerances) -> dict[str, Any]:
+    """What else influences the bytes."""
+    return {
+        "method": plan.tableau.name,
+        "rtol": _plain(numbers.rtol),
+        "atol": _plain(numbers.atol),
+        "max_steps": int(numbers.max_steps),
+        "form": plan.form,
+        "block": plan.lanes,
+        "blocks": plan.blocks,
+        "devices": plan.devices,
+        "precision": float_dtype().name,
+        "platform": jax.default_backend(),
+        "jax": jax.__version__,
+        "xla_flags": os.environ.get("XLA_FLAGS", ""),
+    }
 
 
 def _plain(number: Any) -> float | None:

@@ -13,12 +13,13 @@ from .._checks import (
     as_scalar,
     float_dtype,
     in_force,
+    in_order,
     is_traced,
     require_resolvable,
 )
 from .._suggest import suggestion
 from .._typing import AnyArray, Params
-from ..model import AbstractSystem, parameter_paths
+from ..model import AbstractSystem, match_params, parameter_paths, require_finite_params
 from ..motion import (
     AbstractStabilisation,
     Baumgarte,
@@ -85,13 +86,7 @@ def states(system: AbstractSystem, given: Any, label: str) -> AnyArray:
     if given is None:
         return np.zeros(n)
     if isinstance(given, Mapping):
-        unknown = [key for key in given if key not in names]
-        if unknown:
-            raise ValueError(
-                f"`{label}` names {unknown[0]!r}, which is not a coordinate."
-                + suggestion(str(unknown[0]), names)
-            )
-        columns = [as_array(given.get(name, 0.0)) for name in names]
+        columns = [as_array(column) for column in in_order(given, names, label)]
         if any(column.ndim > 1 for column in columns):
             raise ValueError(f"`{label}` must map names to numbers or arrays of shape (lanes,)")
         kit = jnp if is_traced(columns) else np
@@ -116,8 +111,11 @@ def states(system: AbstractSystem, given: Any, label: str) -> AnyArray:
     return array
 
 
-def parameters(system: AbstractSystem, given: Any) -> tuple[Params, Any]:
-    """Parameters, and a tree like them that says which have a lane axis in front."""
+def parameters(system: AbstractSystem, given: Any) -> tuple[Params, Any, Params]:
+    """Parameters, a tree that says which have a lane axis in front, and those common to all lanes.
+
+    In the last, the system's own stand in for those that vary: programs take shapes from there.
+    """
     own = parameter_paths(system.params)
     structure = jax.tree.structure(system.params)
     if given is None:
@@ -147,9 +145,13 @@ def parameters(system: AbstractSystem, given: Any) -> tuple[Params, Any]:
                 f"has shape {shape}"
             )
         varies[path] = shape != usual
+    common = [own[path] if varies[path] else leaf for path, leaf in leaves.items()]
+    common = match_params(jax.tree.unflatten(structure, common), system.params)
+    require_finite_params(common)
     return (
         jax.tree.unflatten(structure, list(leaves.values())),
         jax.tree.unflatten(structure, list(varies.values())),
+        common,
     )
 
 

@@ -8,6 +8,9 @@ mass included:
 
     M̃ = M + JᵀwJ,   S = √w J M̃⁻¹ Jᵀ √w   (eigenvalues between 0 and 1),   μ = S⁻¹(...),   λ = √w μ
 
+Where M is sound by itself, for one state of more than a few coordinates, it is used as it is: S is
+then another matrix with the same small directions.
+
 Redundant rows and positions where rows become dependent make S singular. It is therefore solved as
 (S + ε)⁻¹ and refined: where rows are independent the result is that of S to round-off; along a
 combination of rows that says nothing, or nearly nothing (σ² < ε), no force is made up, and the
