@@ -2,6 +2,8 @@
 
 import gc
 import warnings
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import jax
@@ -67,3 +69,17 @@ def _float64_everywhere() -> None:
     assert jax.config.jax_enable_x64  # pyright: ignore[reportAttributeAccessIssue]
     jax.devices()  # from here on no command can tune this process, whichever test comes first
     warnings.simplefilter("error")
+
+
+@pytest.fixture(autouse=True)
+def _few_programs_at_a_time() -> Iterator[None]:
+    """Forget compiled programs before there are too many of them for one process.
+
+    Each program that XLA compiles keeps some memory maps. Linux allows a process 65530 of them,
+    and a thousand tests of many programs come near; the next compilation then ends the process.
+    """
+    yield
+    maps = Path("/proc/self/maps")
+    if maps.exists() and maps.read_bytes().count(b"\n") > 30_000:
+        jax.clear_caches()
+        gc.collect()
