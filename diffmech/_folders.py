@@ -51,6 +51,25 @@ def staged_folder(
                 path.rmdir()
 
 
+@contextlib.contextmanager
+def sole_writer(path: str | Path) -> Iterator[None]:
+    """Keep other processes from writing the file `path` while the block runs."""
+    path = Path(path)
+    if not path.absolute().parent.is_dir():
+        raise FileNotFoundError(f"the directory `{path.parent}` does not exist; create it first")
+    stage = path.with_name(f".{path.name}{_STAGE}")
+    try:
+        _claim(stage)
+    except BlockingIOError:
+        raise
+    except OSError as error:
+        raise type(error)(f"cannot write in `{path.parent}`: {error.strerror or error}") from error
+    try:
+        yield
+    finally:
+        shutil.rmtree(stage, ignore_errors=True)
+
+
 def _require_free(path: Path, members: Sequence[str], *, overwrite: bool) -> None:
     if path.exists() and not path.is_dir():
         raise FileExistsError(f"`{path}` is a file, not a folder; choose another name")
@@ -82,7 +101,7 @@ def _claim(stage: Path) -> None:
                 raise
             raise BlockingIOError(
                 f"somebody is writing to `{stage.parent}` at the moment: wait, choose another "
-                f"folder, or remove `{stage}` if nobody is"
+                f"place, or remove `{stage}` if nobody is"
             ) from error
     finally:
         shutil.rmtree(own, ignore_errors=True)

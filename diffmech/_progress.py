@@ -31,12 +31,16 @@ def stop_requested() -> bool:
 
 
 class Progress:
-    """Counts time of a run, simulated or drawn, towards `total` [s].
+    """Counts what is done towards `total`: time of a run, or things of another kind.
 
     `show=None` means: if standard error is a terminal and the run takes more than a second.
+    `done` says what is counted: "s simulated". The time left is judged by what came after the bar
+    was first shown, so that compiling does not count.
     """
 
-    def __init__(self, total: float, show: bool | None, label: str, done: str = "simulated"):
+    def __init__(
+        self, total: float | int, show: bool | None, label: str, done: str = "s simulated"
+    ):
         self._total = total
         self._done = done
         self._wanted = sys.stderr.isatty() if show is None else show
@@ -48,8 +52,8 @@ class Progress:
     def __enter__(self) -> "Progress":
         return self
 
-    def update(self, done: float) -> None:
-        """Say that the work has reached `done` [s] of `total`; stop here if that was asked for."""
+    def update(self, done: float | int) -> None:
+        """Say that the work has reached `done` of `total`; stop here if that was asked for."""
         if _stop.is_set():
             raise KeyboardInterrupt
         if not self._wanted:
@@ -61,9 +65,10 @@ class Progress:
 
             self._bar = tqdm(
                 total=self._total,
+                initial=min(done, self._total),
                 desc=self._label,
                 file=sys.stderr,
-                bar_format="{desc}: {percentage:3.0f}%|{bar}| {n:.3g}/{total:.3g} s "
+                bar_format="{desc}: {percentage:3.0f}%|{bar}| {n:.6g}/{total:.6g} "
                 f"{self._done}, {{elapsed}} gone, {{remaining}} left",
             )
         self._bar.n = min(done, self._total)

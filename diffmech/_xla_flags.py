@@ -8,6 +8,7 @@ import os
 import shlex
 import sys
 from collections.abc import Iterable
+from functools import cache
 from typing import Any
 
 # Loops that carry up to so many bytes become one kernel: more than any block of lanes has.
@@ -46,6 +47,7 @@ def extra_options(flags: str) -> dict[str, str]:
     return {name: value for name, _, value in pairs}
 
 
+@cache
 def has_both(flags: str) -> bool:
     """Whether both options are on. Fusion is by being named, loops by a large enough number."""
     options = extra_options(flags)

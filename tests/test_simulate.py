@@ -242,9 +242,11 @@ def test_a_progress_bar_is_shown_on_request(capsys: pytest.CaptureFixture[str]) 
 def test_ctrl_c_keeps_the_prefix_of_the_whole_run() -> None:
     script = textwrap.dedent(
         """
-        import warnings, sys, numpy as np
+        import signal, warnings, sys, numpy as np
         import diffmech as dm
         from diffmech.simulation import _run
+        # A shell's background job is started deaf to it.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         _run._STRETCH_SECONDS = 0.05
         system = dm.systems.n_link(n=6)
         start = system.starts["chaotic"]

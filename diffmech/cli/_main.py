@@ -13,6 +13,7 @@ import click
 from ._animate import animate
 from ._demo import demo
 from ._doctor import doctor
+from ._map import stability_map
 from ._options import debug_option, version_option
 from ._plot import plot
 from ._report import report
@@ -24,6 +25,7 @@ from ._words import for_the_shell
 _EXITS = """
 \b
 Exit codes: 0 done, 1 the run failed, 2 the request was wrong,
+3 too many motions of a map failed,
 130 and 143 interrupted (with --out, what was computed is kept).
 """
 
@@ -64,13 +66,14 @@ def cli(context: click.Context) -> None:
     diffmech simulate babyboot --start chaotic       a run and its report
     diffmech simulate n_link:n=5 --out run5 --film   with numbers, pictures, film
     diffmech animate babyboot --set qA=45deg         a GIF
+    diffmech map babyboot --axis qA=0:180deg:1801 --criterion tumble:qB=90deg
     diffmech simulate my_system.py:boot              a machine of your own
     """
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
 
 
-for command in (systems, simulate, animate, plot, report, demo, doctor):
+for command in (systems, simulate, animate, plot, report, stability_map, demo, doctor):
     cli.add_command(command)
 
 

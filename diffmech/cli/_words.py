@@ -72,6 +72,9 @@ def require_known(word: str, kind: str, options: Sequence[str]) -> None:
 
 _SHELL = {
     "pass `overwrite=True`": "pass --force",
+    "or `overwrite=True` to start anew": "or --force to start anew",
+    "start anew with `overwrite=True`": "start anew with --force",
+    "pass `resume=True`": "pass --resume",
     "raise `max_steps`": "raise --max-steps",
     "try `method='Kvaerno5'`": "try --method Kvaerno5",
     "an implicit method such as 'Kvaerno5'": "an implicit method, --method Kvaerno5,",

@@ -8,7 +8,18 @@ import sys
 import types
 from typing import Any
 
+from ._catch import Crossed as Crossed, crossings as crossings
+from ._chaos import Megno as Megno, Sali as Sali
 from ._ensemble import ensemble as ensemble
+from ._frames import (
+    STOPS as STOPS,
+    Frame as Frame,
+    FramePlan as FramePlan,
+    FrameRun as FrameRun,
+    Reached as Reached,
+    frame_at as frame_at,
+    frame_of as frame_of,
+)
 from ._instant import Instant as Instant, between as between
 from ._record import Ensemble as Ensemble
 from ._reducers import (

@@ -67,7 +67,7 @@ class Block(NamedTuple):
 
     def run(self, y: State, sound: Lane, numbers: Tolerances, stops: Any) -> Outcome:
         """From the start to the end, with samples at `stops`, shape (k,), if not None."""
-        loop = self._begin(y, sound, numbers)
+        loop = self.begin(y, sound, numbers)
         if stops is None:
             loop = self._until(loop, numbers.end, numbers)
             taken = ()
@@ -81,7 +81,8 @@ class Block(NamedTuple):
             loop, taken = lax.scan(reach, loop, jnp.append(stops, numbers.end))
         return self._outcome(loop, taken)
 
-    def _begin(self, y: State, sound: Lane, numbers: Tolerances) -> Loop:
+    def begin(self, y: State, sound: Lane, numbers: Tolerances) -> Loop:
+        """Before the first step; lanes that are not `sound` stay out."""
         t = jnp.broadcast_to(numbers.start, y[0].shape)
         if self.projecting:
             y = self.field.projected(t, y)
@@ -110,9 +111,10 @@ class Block(NamedTuple):
         def going(loop: Loop) -> Any:
             return jnp.any((loop.status == _OK) & (loop.t < stop))
 
-        return lax.while_loop(going, lambda loop: self._step(loop, stop, numbers), loop)
+        return lax.while_loop(going, lambda loop: self.step(loop, stop, numbers), loop)
 
-    def _step(self, loop: Loop, stop: Any, numbers: Tolerances) -> Loop:
+    def step(self, loop: Loop, stop: Any, numbers: Tolerances) -> Loop:
+        """After one step of every lane that has not reached `stop` [s]."""
         live = (loop.status == _OK) & (loop.t < stop)
         left = stop - loop.t
         # A step that would leave a sliver is stretched to the stop. Step sizes are decisions,

@@ -16,7 +16,7 @@ _SHRINK, _GROW, _SAFETY = 0.2, 8.0, 0.9
 _NOW, _BEFORE = 0.7, 0.3
 _SMALLEST_STEP_IN_EPS = 16.0  # of the largest time
 _FIRST = 0.01  # of the time in which the state changes by its own size
-_TANGENT_SLACK = 10.0  # growth is wanted to fewer digits than the motion
+_TANGENT_SLACK = 100.0  # growth is wanted to fewer digits than the motion
 
 
 class Tolerances(NamedTuple):

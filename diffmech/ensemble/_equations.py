@@ -1,6 +1,7 @@
 """A machine's equations on a tape: accelerations, tangents, the way back to the constraints."""
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import jax
@@ -102,12 +103,12 @@ class Equations:
             q, qd, turned = self._projected(pairs)
             self.target = [*q, *qd, *(p for pair in turned for part in pair for p in part)]
 
-    @property
+    @cached_property
     def operations(self) -> int:
         """Scalar operations of one evaluation of the rates, without those done once a run."""
         return self._varying(self.rates)
 
-    @property
+    @cached_property
     def operations_of_target(self) -> int:
         """The same of the way back to the constraints."""
         return self._varying(self.target)

@@ -150,14 +150,19 @@ class ArrayField(AbstractField):
 
         qdd, power = self._map(one, q, qd, t)
         rates += [*qd, *qdd]
-        for i in range(layout.tangents):
-            dq, dqd = layout.pair(y, 1 + i)
+        if layout.tangents:
 
-            def pushed(q: Any, qd: Any, t: Any, dq: Any, dqd: Any, params: Params) -> Any:
+            def pushed(q: Any, qd: Any, t: Any, dqs: Any, dqds: Any, params: Params) -> Any:
                 move = lambda q, qd: self._motion(q, qd, t, params).qdd  # noqa: E731
-                return jax.jvp(move, (q, qd), (dq, dqd))[1]
+                push = lambda dq, dqd: jax.jvp(move, (q, qd), (dq, dqd))[1]  # noqa: E731
+                return jax.vmap(push)(dqs, dqds)
 
-            rates += [*dqd, *self._map(pushed, q, qd, t, dq, dqd)]
+            pairs = layout.pairs(y)[1:]
+            places, speeds = (jnp.stack([jnp.stack(pair[i]) for pair in pairs]) for i in (0, 1))
+            for (_, dqd), dqdd in zip(
+                pairs, self._map(pushed, q, qd, t, places, speeds), strict=True
+            ):
+                rates += [*dqd, *dqdd]
         if layout.work:
             rates.append(power)
         return tuple(rates)

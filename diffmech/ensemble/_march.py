@@ -1,6 +1,5 @@
 """The host's loop over tiles: progress, interruption, and the results put together."""
 
-import os
 import warnings
 from typing import Any
 
@@ -9,13 +8,12 @@ import jax.numpy as jnp
 import numpy as np
 
 from .._checks import is_traced
+from .._memory import require_memory
 from .._progress import Progress
 from .._results import Status
 from .._typing import AnyArray
 from ._block import Outcome
 from ._tiles import Plan, Run, Tile, run_tile, tiles, uncut
-
-_SHARE_OF_MEMORY = 0.8
 
 
 def march(
@@ -59,17 +57,23 @@ def march(
 
 
 def _computed(plan: Plan, run: Run, tile: Tile) -> Outcome:
-    outcome = run_tile(plan, run, tile.starts, tile.varying)
+    outcome = run_tile(plan, run, tile.starts, tile.varying, tile.filled)
     if is_traced(outcome):
         return jax.tree.map(lambda leaf: uncut(plan, tile, leaf), outcome)
     return jax.tree.map(lambda leaf: uncut(plan, tile, np.asarray(leaf)), outcome)
 
 
-def _empty(plan: Plan, states: AnyArray, varying: list[AnyArray]) -> tuple[Any, list[Any]]:
+def _empty(
+    plan: Plan, states: AnyArray, varying: list[AnyArray]
+) -> tuple[Any, list[Any], np.ndarray]:
     def nothing(array: AnyArray) -> np.ndarray:
         return np.full((plan.blocks * plan.devices, *array.shape[1:], plan.lanes), np.nan)
 
-    return nothing(states), [nothing(leaf) for leaf in varying]
+    return (
+        nothing(states),
+        [nothing(leaf) for leaf in varying],
+        np.zeros(plan.devices, int),
+    )
 
 
 def _room(leaf: np.ndarray, count: int) -> np.ndarray:
@@ -86,13 +90,8 @@ def _require_memory(part: Outcome, count: int) -> None:
     """Refuse what does not fit, with the numbers."""
     leaves = jax.tree.leaves(part)
     each = sum(leaf.nbytes / max(leaf.shape[0], 1) for leaf in leaves)
-    try:
-        free = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_AVPHYS_PAGES")
-    except (ValueError, OSError, AttributeError):
-        return
-    if each * count > _SHARE_OF_MEMORY * free:
-        raise ValueError(
-            f"the results of {count} motions need {each * count / 2**30:.3g} GiB, but only "
-            f"{free / 2**30:.3g} GiB of memory are free: keep less of each motion (fewer samples), "
-            "or run them in parts"
-        )
+    require_memory(
+        each * count,
+        f"the results of {count} motions",
+        "keep less of each motion (fewer samples), or run them in parts",
+    )

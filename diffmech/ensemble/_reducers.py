@@ -10,6 +10,9 @@ A reducer is a class with three methods, written for one motion with ordinary ar
 and types stay. Further attributes are looked for: `tangents`, shape (k, 2n), the neighbours
 (δq, δq̇) to carry along; `needs_work`, true if `Instant.work` is wanted; `done(carry)`, true to end
 a motion; `times`, shape (k,), with `sample(instant, params)` for what to keep at each.
+
+Functions given to reducers are compiled in; an `eqx.Module` that can be called carries numbers that
+may change without compiling anew.
 """
 
 from abc import abstractmethod
@@ -69,7 +72,7 @@ class Largest(AbstractReducer):
     Peaks inside steps are found by the function's values and slopes at their ends.
     """
 
-    function: ScalarFunction = eqx.field(static=True)
+    function: ScalarFunction
 
     def init(self, t: Any, q: Any, qd: Any, params: Params) -> Any:
         """The value at the start."""
@@ -87,7 +90,7 @@ class Largest(AbstractReducer):
 class Smallest(AbstractReducer):
     """The smallest value of `function(q, qd, t, params)` on the way; shape (lanes,)."""
 
-    function: ScalarFunction = eqx.field(static=True)
+    function: ScalarFunction
 
     def _negative(self, *state: Any) -> Any:
         return -self.function(*state)
@@ -113,7 +116,7 @@ class FirstTime(AbstractReducer):
     ends; a truth value that does so is not. With `stop`, motions end there.
     """
 
-    condition: Callable[..., Any] = eqx.field(static=True)
+    condition: Callable[..., Any]
     stop: bool = eqx.field(static=True, default=True)
 
     def _holds(self, q: Any, qd: Any, t: Any, params: Params) -> Any:
@@ -185,7 +188,7 @@ class Crossings(AbstractReducer):
     `direction` 1 counts rising, -1 falling, 0 both. Judged at the ends of steps.
     """
 
-    function: ScalarFunction = eqx.field(static=True)
+    function: ScalarFunction
     direction: int = eqx.field(static=True, default=0)
 
     def init(self, t: Any, q: Any, qd: Any, params: Params) -> Any:

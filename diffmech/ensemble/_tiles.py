@@ -96,7 +96,7 @@ def _run_block(plan: Plan, run: Run, start: Any, varying: list[Any]) -> Outcome:
     sound = jnp.all(jnp.isfinite(start), axis=0)
     for leaf in varying:
         sound = sound & jnp.all(jnp.isfinite(leaf), axis=tuple(range(leaf.ndim - 1)))
-    sound = sound & _keeps_constraints(plan, run, start, params)
+    sound = sound & keeps_constraints(plan.laws, start, run.numbers.start, params, run.varies)
     bundles = jax.tree.map(
         lambda leaf, mark: bundled(leaf) if mark else shared(leaf), params, run.varies
     )
@@ -120,42 +120,59 @@ def _run_block(plan: Plan, run: Run, start: Any, varying: list[Any]) -> Outcome:
     return block.run(y, sound, run.numbers, run.stops)
 
 
-def _keeps_constraints(plan: Plan, run: Run, start: Any, params: Params) -> Any:
-    """Which lanes start on their constraints, up to printed digits."""
-    laws, n = plan.laws, plan.layout.n
+def keeps_constraints(
+    laws: Laws | ExplicitLaws, start: Any, t: Any, params: Params, varies: Any
+) -> Any:
+    """Which lanes start on their constraints, up to printed digits; `start` is (2n, lanes)."""
+    n = start.shape[0] // 2
     if not isinstance(laws, Laws) or not laws.constraints:
         return True
 
     def kept(state: Any, params: Params) -> Any:
         q, qd = state[:n], state[n:]
-        found = violations_of(laws, q, qd, run.numbers.start, params)
+        found = violations_of(laws, q, qd, t, params)
         return jnp.all(
             jnp.abs(found.place) <= _START_VIOLATION * (1 + jnp.max(jnp.abs(q)))
         ) & jnp.all(jnp.abs(found.rate) <= _START_VIOLATION * (1 + jnp.max(jnp.abs(qd))))
 
-    axes = jax.tree.map(lambda varies: -1 if varies else None, run.varies)
+    axes = jax.tree.map(lambda varies: -1 if varies else None, varies)
     return jax.vmap(kept, in_axes=(-1, axes))(start, params)
 
 
 @eqx.filter_jit
-def run_tile(plan: Plan, run: Run, starts: Any, varying: list[Any]) -> Outcome:
-    """All blocks of a tile: `starts` of shape (blocks, 2n, lanes); results likewise, lanes last."""
+def run_tile(plan: Plan, run: Run, starts: Any, varying: list[Any], filled: Any) -> Outcome:
+    """All blocks of a tile: `starts` of shape (blocks, 2n, lanes); results likewise, lanes last.
+
+    Of every device's blocks the first `filled`, shape (devices,), hold motions; the others are
+    passed over.
+    """
     arrays, rest = eqx.partition(run, eqx.is_array)
 
-    def blocks(arrays: Any, starts: Any, varying: list[Any]) -> Outcome:
+    def blocks(arrays: Any, starts: Any, varying: list[Any], filled: Any) -> Outcome:
         run = eqx.combine(arrays, rest)
-        return lax.map(lambda mine: _run_block(plan, run, *mine), (starts, varying))
+
+        def block(i: Any) -> Outcome:
+            return _run_block(plan, run, *jax.tree.map(lambda leaf: leaf[i], (starts, varying)))
+
+        def fill(i: Any, room: Outcome) -> Outcome:
+            return jax.tree.map(lambda all_, one: all_.at[i].set(one), room, block(i))
+
+        room = jax.tree.map(
+            lambda leaf: jnp.zeros((plan.blocks, *leaf.shape), leaf.dtype),
+            jax.eval_shape(block, 0),
+        )
+        return lax.fori_loop(0, filled[0], fill, room)
 
     if plan.devices > 1:
         one, split = PartitionSpec(), PartitionSpec(_AXIS)
         blocks = jax.shard_map(
             blocks,
             mesh=_mesh(plan.devices),
-            in_specs=(one, split, split),
+            in_specs=(one, split, split, split),
             out_specs=split,
             check_vma=False,
         )
-    return blocks(arrays, starts, varying)
+    return blocks(arrays, starts, varying, filled)
 
 
 @cache
@@ -170,6 +187,7 @@ class Tile(NamedTuple):
     stop: int
     starts: Any  # (blocks, 2n, lanes)
     varying: list[Any]
+    filled: np.ndarray  # (devices,) how many blocks of each hold motions
 
 
 def tiles(plan: Plan, states: Any, varying: list[Any]) -> Iterator[Tile]:
@@ -178,7 +196,14 @@ def tiles(plan: Plan, states: Any, varying: list[Any]) -> Iterator[Tile]:
     for start in range(0, count, plan.tile):
         stop = min(start + plan.tile, count)
         cut = partial(_cut, plan, start, stop)
-        yield Tile(start, stop, cut(states, np.nan), [cut(leaf, np.nan) for leaf in varying])
+        used = np.arange(plan.blocks * plan.devices) * plan.lanes < stop - start
+        yield Tile(
+            start,
+            stop,
+            cut(states, np.nan),
+            [cut(leaf, np.nan) for leaf in varying],
+            np.sum(used[_order(plan)].reshape(plan.devices, plan.blocks), axis=1),
+        )
 
 
 def _order(plan: Plan) -> np.ndarray:

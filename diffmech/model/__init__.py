@@ -43,6 +43,7 @@ from ._parameters import (
     match_params as match_params,
     parameter_names as parameter_names,
     parameter_paths as parameter_paths,
+    parameter_place as parameter_place,
     replace_params as replace_params,
     require_finite_params as require_finite_params,
 )
@@ -52,6 +53,7 @@ from ._rules import (
     length_field as length_field,
     mass_field as mass_field,
     number_field as number_field,
+    require_sound_params as require_sound_params,
 )
 from ._shapes import (
     Shape as Shape,

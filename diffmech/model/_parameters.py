@@ -96,25 +96,30 @@ def replace_params(params: Params, changes: Mapping[str, Any]) -> Params:
     return params
 
 
+def parameter_place(params: Params, path: str) -> tuple[str, tuple[int, ...]]:
+    """The leaf a path names and, for an entry such as `masses[1]`, the index into it."""
+    paths = parameter_paths(params)
+    if path in paths:
+        return path, ()
+    found = _INDEX.match(path)
+    if not found or found["leaf"] not in paths:
+        raise ValueError(f"there is no parameter {path!r}.{suggestion(path, paths)}")
+    leaf_path, shape = found["leaf"], np.shape(paths[found["leaf"]])
+    index = tuple(int(i) for i in found["index"].split(","))
+    if len(index) != len(shape) or any(i >= n for i, n in zip(index, shape, strict=True)):
+        raise ValueError(f"parameter `{leaf_path}` has shape {shape}, so there is no {path!r}")
+    return leaf_path, index
+
+
 def _replace_one(params: Params, path: str, value: Any) -> Params:
     paths = parameter_paths(params)
-    index: tuple[int, ...] = ()
-    leaf_path = path
-    if path not in paths:
-        found = _INDEX.match(path)
-        if not found or found["leaf"] not in paths:
-            raise ValueError(f"there is no parameter {path!r}.{suggestion(path, paths)}")
-        leaf_path = found["leaf"]
-        index = tuple(int(i) for i in found["index"].split(","))
+    leaf_path, index = parameter_place(params, path)
     old = paths[leaf_path]
     try:
         new = as_array(value)
     except (TypeError, ValueError) as error:
         raise ValueError(f"parameter `{path}` must be numbers, but {error}") from error
     if index:
-        shape = np.shape(old)
-        if len(index) != len(shape) or any(i >= n for i, n in zip(index, shape, strict=True)):
-            raise ValueError(f"parameter `{leaf_path}` has shape {shape}, so there is no {path!r}")
         if new.shape != ():
             raise ValueError(f"`{path}` must be a single number, but has shape {new.shape}")
         if is_traced(new, old):

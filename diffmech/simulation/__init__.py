@@ -9,7 +9,13 @@ from ._action import (
 from ._assemble import Assembly as Assembly, assemble as assemble
 from ._doctor import Diagnosis as Diagnosis, doctor as doctor
 from ._events import Event as Event
-from ._files import RUN_FILE as RUN_FILE, load as load, save as save
+from ._files import (
+    RUN_FILE as RUN_FILE,
+    Recorded as Recorded,
+    load as load,
+    save as save,
+)
+from ._flow import flow as flow
 from ._gauss_legendre import (
     GaussLegendre4 as GaussLegendre4,
     GaussLegendre6 as GaussLegendre6,

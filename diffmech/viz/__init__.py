@@ -26,4 +26,5 @@ from ._pages import (
 )
 from ._places import paths as paths, stroboscope as stroboscope
 from ._series import coordinates as coordinates, phase as phase, rates as rates
+from ._stability import areas as areas, bands as bands, stability as stability
 from ._tournament import tournament as tournament

@@ -172,7 +172,7 @@ class Animation:
         span = float(self.times[-1] - self.times[0])
         with (
             atomic_file(path, overwrite=overwrite) as temporary,
-            Progress(span, progress, f"drawing {path.name}", "drawn") as bar,
+            Progress(span, progress, f"drawing {path.name}", "s drawn") as bar,
         ):
             write(temporary, self, bar)
         return path

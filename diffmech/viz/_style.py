@@ -135,6 +135,19 @@ def tick_in_pi(axis: Any, low: float, high: float) -> None:
     axis.set_major_formatter(FuncFormatter(_in_pi))
 
 
+def tick_in_degrees(axis: Any, low: float, high: float) -> None:
+    """Ticks at 15°, 30°, 45°, 90°, ... where angles in degrees cover more than a right angle."""
+    spread = abs(high - low)
+    if not 75 < spread < 1e5:
+        return
+    step = 15.0
+    for wider in (30, 45, 90, 180, 360, 720):
+        if spread / step <= 9:
+            break
+        step = wider
+    axis.set_major_locator(MultipleLocator(step))
+
+
 def _in_pi(value: float, position: Any = None) -> str:
     del position
     halves = round(2 * value / math.pi)

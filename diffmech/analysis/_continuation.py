@@ -1,0 +1,166 @@
+"""A periodic motion followed while a parameter, its amplitude or its period changes."""
+
+from typing import Any
+
+import equinox as eqx
+import numpy as np
+
+from .._checks import as_array, in_force, require_finite
+from .._typing import AnyArray, Numbers
+from ..model import parameter_paths, parameter_place, replace_params
+from ._orbit import PeriodicOrbit, periodic_orbit, shoot
+
+_OWN = ("amplitude", "period")
+
+
+class OrbitFamily(eqx.Module):
+    """Periodic motions in a row.
+
+    Attributes:
+        along: what changes: a parameter's path, "amplitude" or "period".
+        values: its values as far as motions were found, shape (k,).
+        orbits: a `PeriodicOrbit` for each.
+        ended: why the row ended before the last value asked for; "" if it did not.
+    """
+
+    along: str = eqx.field(static=True)
+    values: AnyArray
+    orbits: tuple[PeriodicOrbit, ...]
+    ended: str = eqx.field(static=True)
+
+    @property
+    def qs(self) -> AnyArray:
+        """A state on each, coordinates, shape (k, n)."""
+        return np.asarray([orbit.q for orbit in self.orbits])
+
+    @property
+    def qds(self) -> AnyArray:
+        """The same, rates, shape (k, n)."""
+        return np.asarray([orbit.qd for orbit in self.orbits])
+
+    @property
+    def periods(self) -> AnyArray:
+        """Shape (k,) [s]."""
+        return np.asarray([float(orbit.period) for orbit in self.orbits])
+
+    def __str__(self) -> str:
+        if not self.orbits:
+            return f"no periodic motions along {self.along}\n  ended    {self.ended}"
+        first, last = self.orbits[0], self.orbits[-1]
+        worst = max(float(orbit.residual) for orbit in self.orbits)
+        return (
+            f"{len(self.orbits)} {first.kind} periodic motions of {first.system.name}\n"
+            f"  along    {self.along} from {self.values[0]:.9g} to {self.values[-1]:.9g}\n"
+            f"  periods  {float(first.period):.9g} s to {float(last.period):.9g} s\n"
+            f"  close to {worst:.1e}\n"
+            f"  ended    {self.ended or 'at the last value asked for'}"
+        )
+
+
+def continue_orbit(orbit: PeriodicOrbit, along: str, values: Numbers) -> OrbitFamily:
+    """Follow a periodic motion through values of a parameter, of its amplitude or its period.
+
+    **Arguments:**
+
+    - `orbit`: where it begins; the first value should be near its own.
+    - `along`: a parameter's path; "amplitude" of a brake orbit; or "period": for a free motion a
+      member of the family with that period, for a forced one the drive must follow by itself.
+    - `values`: in the order in which they are visited, shape (k,).
+
+    Each motion starts from the one before it, and from the change between the two before it. A free
+    motion of a conservative machine is one of a family at each value of a parameter: the nearest
+    to the one before is taken.
+
+    **Returns:** `OrbitFamily`; it ends early where no motion is found, and says why.
+
+    **Raises:** `ValueError` for a wrong call.
+    """
+    _require_path(orbit, along)
+    brake = orbit.kind == "brake"
+    own = not _is_parameter(orbit, along)
+    if own and along == "amplitude" and not brake:
+        raise ValueError(
+            "`along` must be a parameter or 'period' for this motion: only one that starts at rest "
+            "(`periodic_orbit(system, family=..., amplitude=...)`) has an amplitude"
+        )
+    if own and along == "period" and brake:
+        raise ValueError("`along` must be a parameter or 'amplitude' for a motion from rest")
+    row = np.atleast_1d(np.asarray(as_array(values)))
+    require_finite(row, "values")
+    found: list[PeriodicOrbit] = []
+    ended = ""
+    for i, value in enumerate(row):
+        guess = _extrapolated(orbit, found, row, i)
+        try:
+            found.append(_next(orbit, along, float(value), guess))
+        except ValueError as error:
+            ended = f"at {value:.9g}: {error}"
+            break
+    return OrbitFamily(along=along, values=row[: len(found)], orbits=tuple(found), ended=ended)
+
+
+def _is_parameter(orbit: PeriodicOrbit, along: str) -> bool:
+    """A parameter that is called like one of a motion's own numbers comes first."""
+    return along not in _OWN or along in parameter_paths(orbit.params)
+
+
+def _require_path(orbit: PeriodicOrbit, along: str) -> None:
+    if not _is_parameter(orbit, along):
+        return
+    try:
+        leaf, index = parameter_place(orbit.params, along)
+    except ValueError as error:
+        raise ValueError(
+            f"`along` must be a parameter, 'amplitude' or 'period', but {error}"
+        ) from error
+    shape = np.shape(parameter_paths(orbit.params)[leaf])
+    if len(index) != len(shape):
+        raise ValueError(
+            f"`along` must name a single number, but {along!r} has shape {shape}: name an entry, "
+            f"as in '{along}[{','.join('0' for _ in shape)}]'"
+        )
+
+
+def _unknowns(orbit: PeriodicOrbit) -> np.ndarray:
+    return np.concatenate([orbit.q, orbit.qd, [float(orbit.period)]])
+
+
+def _extrapolated(
+    orbit: PeriodicOrbit, found: list[PeriodicOrbit], row: np.ndarray, i: int
+) -> np.ndarray:
+    """(q, q̇, T) on the line through the last two motions."""
+    if len(found) < 2 or row[i - 1] == row[i - 2]:
+        return _unknowns(found[-1] if found else orbit)
+    last, before = _unknowns(found[-1]), _unknowns(found[-2])
+    return last + (last - before) * (row[i] - row[i - 1]) / (row[i - 1] - row[i - 2])
+
+
+def _next(orbit: PeriodicOrbit, along: str, value: float, guess: np.ndarray) -> PeriodicOrbit:
+    """The motion at one value; `ValueError` if there is none."""
+    n, system = orbit.system.n, orbit.system
+    params: Any = orbit.params
+    own = not _is_parameter(orbit, along)
+    if not own:
+        params = replace_params(params, {along: in_force(np.asarray(value))})
+    if orbit.kind == "brake":
+        index = list(system.coordinates).index(orbit.family)
+        return periodic_orbit(
+            system,
+            guess[:n],
+            family=orbit.family,
+            amplitude=value if own else orbit.q[index],
+            period=guess[-1],
+            params=params,
+            rtol=orbit.rtol,
+        )
+    return shoot(
+        system,
+        guess[: 2 * n],
+        value if own else float(guess[-1]),
+        kind=orbit.kind,
+        keep_period=own or orbit.kind == "forced",
+        turns=np.asarray(orbit.turns),
+        t0=orbit.t0,
+        params=params,
+        rtol=orbit.rtol,
+    )

@@ -1,0 +1,84 @@
+"""The record of where a family of periodic motions changes its stability."""
+
+import equinox as eqx
+import numpy as np
+
+from .._typing import AnyArray, Params
+from ..model import AbstractSystem
+
+_SHOWN = 6  # bands that are printed
+
+
+class BandEdges(eqx.Module):
+    """Where the periodic motions of a family become unstable, and stable again.
+
+    Attributes:
+        values: the edges on the family's axis, increasing, shape (k,) [unit].
+        opens: whether the motion becomes unstable there as the value grows, shape (k,).
+        kinds: how multipliers leave the unit circle at each edge: "+1", "-1", "collision" (of two
+            pairs on the circle), "complex pair" (Neimark-Sacker), of the map named by `map`; or
+            "fold", where the motion meets another one and both cease to exist.
+        touches: values where the function of an edge touches zero without crossing, or crosses it
+            without consequence: not edges.
+        inner: values inside of unstable bands where the number of unstable multipliers changes.
+        bands: (low, high, stable?) from the first orbit to the last; a gap where there was none.
+        derivatives: d(edge)/d(parameter) by path, each of shape (k, *shape of the parameter); NaN
+            at a degenerate edge, which has none.
+        family: the coordinate (at rest at the edge's value) or the parameter.
+        unit: of the values; "" if unknown.
+        map: "half turn" (M = H²; each multiplier of M is the square of one that decides), "whole
+            turn" or "period".
+        grid, edge_functions: the scan, shapes (points,) and (points, 2 or 3); NaN where no orbit
+            was found.
+        periods: of the orbits at the edges, shape (k,) [s].
+        params, system, rtol: what was asked of.
+    """
+
+    values: AnyArray
+    opens: AnyArray
+    kinds: tuple[str, ...] = eqx.field(static=True)
+    touches: AnyArray
+    inner: AnyArray
+    bands: tuple[tuple[float, float, bool], ...] = eqx.field(static=True)
+    derivatives: dict[str, AnyArray]
+    family: str = eqx.field(static=True)
+    unit: str = eqx.field(static=True)
+    map: str = eqx.field(static=True)
+    grid: AnyArray
+    edge_functions: AnyArray
+    periods: AnyArray
+    params: Params
+    system: AbstractSystem
+    rtol: AnyArray
+
+    def _said(self, value: float) -> str:
+        if self.unit == "rad":
+            return f"{np.rad2deg(value):.6f}°"
+        return f"{value:.9g} {self.unit}".rstrip()
+
+    def __str__(self) -> str:
+        edges = [
+            f"{self._said(value)} {'opens' if opens else 'closes'} ({kind})"
+            for value, opens, kind in zip(self.values, self.opens, self.kinds, strict=True)
+        ]
+        bands = [
+            f"{'stable' if stable else 'unstable'} {self._said(low)} to {self._said(high)}"
+            for low, high, stable in self.bands
+        ]
+        lost = int(np.sum(~np.isfinite(np.asarray(self.edge_functions)[:, 0])))
+        gaps = f", no orbit at {lost}" if lost else ""
+        touches = ", ".join(self._said(float(value)) for value in self.touches)
+        return (
+            f"band edges of {self.system.name} along {self.family}\n"
+            f"  edges    {_listed(edges) or 'none found'}\n"
+            f"  bands    {_listed(bands) or 'no periodic motion found'}\n"
+            f"  touches  {touches or 'none'}\n"
+            f"  scan     {len(self.grid)} values from {self._said(float(self.grid[0]))} to "
+            f"{self._said(float(self.grid[-1]))}{gaps}; map of a {self.map}; "
+            f"rtol {float(self.rtol):g}"
+        )
+
+
+def _listed(items: list[str]) -> str:
+    more = f", and {len(items) - _SHOWN} more" if len(items) > _SHOWN else ""
+    return ", ".join(items[:_SHOWN]) + more

@@ -1,0 +1,123 @@
+"""Lyapunov exponents and what they say."""
+
+import equinox as eqx
+import numpy as np
+
+from .._results import Status
+from ..model import AbstractSystem
+
+
+class Lyapunov(eqx.Module):
+    """Lyapunov exponents of one motion.
+
+    Attributes:
+        exponents: the largest first, shape (count,) [1/s].
+        errors: how far each may be off, shape (count,) [1/s]. The standard error from the means
+            of 8 batches of the second half, and what the second half says differently from the
+            whole, added as squares: the first is chaos, the second convergence.
+        times: when estimates were made, since the transient's end, shape (k,) [s].
+        history: the running estimates then, shape (k, count) [1/s].
+        transient: what was left out at the start [s].
+        dimensions: of the space of neighbours: 2n, less where constraints hold.
+        at_rest: whether the second half of the run stayed in one place.
+        steps: of the integration.
+        rtol: its tolerance.
+        status: how the run ended, as `Status`.
+        system: the machine.
+    """
+
+    exponents: np.ndarray
+    errors: np.ndarray
+    times: np.ndarray
+    history: np.ndarray
+    transient: float = eqx.field(static=True)
+    dimensions: int = eqx.field(static=True)
+    at_rest: bool = eqx.field(static=True)
+    steps: int = eqx.field(static=True)
+    rtol: float = eqx.field(static=True)
+    status: Status = eqx.field(static=True)
+    system: AbstractSystem
+
+    @property
+    def duration(self) -> float:
+        """Over how long exponents were taken [s]."""
+        return float(self.times[-1]) if len(self.times) else 0.0
+
+    @property
+    def sum(self) -> float:
+        """Σ λᵢ [1/s]: the rate at which volumes of (q, q̇) grow, if all exponents are there.
+
+        Minus the damping per unit of inertia, summed over the coordinates. Where the mass matrix
+        varies, (ln det M(start) − ln det M(end)) / duration comes on top.
+        """
+        return float(np.sum(self.exponents))
+
+    @property
+    def signs(self) -> np.ndarray:
+        """1, 0 or −1 for each exponent; 0 where it cannot be told from zero.
+
+        That is within three errors, or within 2 / duration: growth by less than e².
+        """
+        told = np.abs(self.exponents) > np.maximum(
+            3 * self.errors, 2 / max(self.duration, np.finfo(float).tiny)
+        )
+        return np.where(told, np.sign(self.exponents), 0.0)
+
+    @property
+    def dimension(self) -> float:
+        """The Kaplan-Yorke dimension of the attractor, j + (λ₁ + … + λⱼ) / |λⱼ₊₁|.
+
+        j is the largest number for which the sum is not negative; exponents that cannot be told
+        from zero count as zero. In the space of (q, q̇): of a machine driven with a period, this
+        is the dimension of the stroboscopic section. NaN if more exponents are needed.
+        """
+        used = np.where(self.signs == 0, 0.0, self.exponents)
+        sums = np.cumsum(used)
+        j = int(np.sum(sums >= 0))
+        if j == len(used):
+            return float(j) if j == self.dimensions else np.nan
+        return j + float(sums[j - 1] if j else 0.0) / abs(float(used[j]))
+
+    @property
+    def pairing(self) -> float:
+        """max |λᵢ + λ₂ₙ₊₁₋ᵢ| [1/s]: zero for a conservative machine; NaN if some are missing."""
+        if len(self.exponents) != self.dimensions:
+            return np.nan
+        return float(np.max(np.abs(self.exponents + self.exponents[::-1])))
+
+    @property
+    def verdict(self) -> str:
+        """What the motion is, in words."""
+        if not len(self.times):
+            return "nothing can be said: the run did not get past its transient"
+        first = self.signs[0]
+        if self.at_rest:
+            return "a fixed point, " + {1.0: "unstable", 0.0: "marginal", -1.0: "stable"}[first]
+        if first > 0:
+            return "chaotic: neighbours part exponentially"
+        if first < 0:
+            return "periodic, in step with its drive: neighbours come together"
+        return "regular: periodic or quasi-periodic"
+
+    def __str__(self) -> str:
+        shown = [f"{x:.6g} ± {e:.1g}" for x, e in zip(self.exponents, self.errors, strict=True)]
+        text = ", ".join(shown[:6]) + (f", ... ({len(shown)})" if len(shown) > 6 else "")
+        whole = len(self.exponents) == self.dimensions
+        lines = [
+            f"{self.system.name}: {self.verdict}",
+            f"  exponents  {text} 1/s",
+            f"  sum        {self.sum:.6g} 1/s" + ("" if whole else " of those computed"),
+        ]
+        if whole:
+            lines.append(
+                f"  pairs      |λ + λ'| up to {self.pairing:.2g} 1/s (0 if nothing is lost)"
+            )
+        if np.isfinite(self.dimension):
+            lines.append(f"  dimension  {self.dimension:.4g} (Kaplan-Yorke)")
+        lines.append(
+            f"  run        {self.duration:g} s after {self.transient:g} s, {self.steps} steps at "
+            f"rtol = {self.rtol:g}"
+        )
+        if self.status is not Status.OK:
+            lines.append(f"  {self.status.name:<10} {self.status.sentence}")
+        return "\n".join(lines)

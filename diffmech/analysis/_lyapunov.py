@@ -1,0 +1,208 @@
+"""Lyapunov exponents: how fast neighbours of a motion part."""
+
+import time
+import warnings
+from typing import Any
+
+import jax
+import numpy as np
+
+from .._checks import as_count, as_scalar, float_dtype, is_traced, warn_if_single_precision
+from .._progress import Progress
+from .._results import Status
+from .._typing import AnyArray, Coordinates, Number, Params
+from ..ensemble import STOPS, Frame, FramePlan, FrameRun, Reached, frame_at, frame_of
+from ..model import AbstractSystem, Laws
+from ..motion import jacobian_of, prepare, residual_of
+from ._exponents import Lyapunov
+from ._starts import require_consistent
+
+_DEFAULT_RTOL = {"float64": 1e-10, "float32": 1e-4}
+_SAMPLES = 512  # running estimates kept
+_BATCHES = 8  # of the second half
+_STRETCH_SECONDS = 0.5  # wall clock between two looks at Ctrl-C and the progress bar
+_AT_REST = 1e-6  # of the size of the coordinates, or of their rates
+_INDEPENDENT = 1e-10  # of the largest singular value of the constraints' rows
+
+
+def lyapunov(
+    system: AbstractSystem,
+    q0: Coordinates,
+    qd0: Coordinates | None = None,
+    *,
+    duration: Number,
+    count: int | None = None,
+    transient: Number = 0.0,
+    interval: Number | None = None,
+    t0: Number = 0.0,
+    params: Params = None,
+    rtol: Number | None = None,
+    seed: int = 0,
+    throw: bool = True,
+    progress: bool | None = None,
+) -> Lyapunov:
+    """The largest Lyapunov exponents of a motion,
+
+        λᵢ = lim 1/T Σ ln rᵢᵢ,    Y = Q R after every step,
+
+    where the columns of Y are neighbours (δq, δq̇) that obey the motion's linear equations and
+    start every step as the orthonormal columns of Q (Benettin et al. 1980).
+
+    **Main arguments:**
+
+    - `q0`, `qd0`: the start, shape (n,) or mappings by name; `qd0=None` starts at rest.
+    - `duration` [s] over which exponents are taken, after `transient` [s], in which the motion
+      reaches its attractor and the neighbours their directions.
+    - `count`: how many exponents; all if None: 2n, or as many as the constraints leave free.
+
+    **Other arguments:**
+
+    - `interval` [s] between running estimates, a 512th of the duration if None. Nothing depends
+      on it but the history and the error bars: neighbours are set straight after every step.
+    - `rtol`: of the integration, per step; None means 1e-10 (1e-4 in float32).
+    - `seed`: of the directions of the first neighbours.
+    - `throw`: raise `RuntimeError` if the run fails; else look at `status`.
+    - `progress`: show a bar; None means on a terminal, if the run is long. Ctrl-C ends a run and
+      keeps what was computed.
+
+    Estimates of a chaotic motion scatter as 1/√T, those of a regular one converge as ln T / T.
+    A motion without a drive that does not come to rest has an exponent 0, along itself; every
+    conserved quantity brings another; a conservative one has pairs ±λ. Time is no coordinate here,
+    so that a driven machine has 2n exponents, without the 0 of its phase. A motion that runs off
+    to infinity may have positive exponents and is not chaotic. New numbers do not compile anew.
+
+    **Raises:** `ValueError` for a wrong call, `RuntimeError` for a failed run.
+    """
+    warn_if_single_precision()
+    if is_traced(q0, qd0, duration, transient, t0, params, rtol):
+        raise ValueError(
+            "`lyapunov` must be called outside of `jit`, `grad` and `vmap`: for exponents of many "
+            "motions at once use `ensemble(..., reduce=Growth(direction))` divided by the duration"
+        )
+    q, qd, start, params = prepare(system, t0, params, q0=q0, qd0=qd0)
+    length = float(as_scalar(duration, "duration", positive=True))
+    before = float(as_scalar(transient, "transient"))
+    if before < 0:
+        raise ValueError(f"`transient` must not be negative, but is {before:g}")
+    spacing = length / _SAMPLES
+    if interval is not None:
+        spacing = min(float(as_scalar(interval, "interval", positive=True)), length)
+    require_consistent(system, q, qd, start, params)
+    dimensions = _dimensions(system, q, start, params)
+    count = dimensions if count is None else as_count(count, "count", 1)
+    if count > dimensions:
+        raise ValueError(
+            f"`count` must be at most {dimensions}, the dimension of the neighbourhood of a state "
+            f"of {system.name!r}, but is {count}"
+        )
+    rtol = _DEFAULT_RTOL[float_dtype().name] if rtol is None else rtol
+    tolerance = float(as_scalar(rtol, "rtol", positive=True))
+    directions = np.random.default_rng(seed).normal(size=(count, 2 * system.n))
+    # One stop at the transient's end, then every interval; the last one is the end itself.
+    pieces = max(int(np.ceil(length / spacing * (1 - 1e-9))), 1)
+    stops = float(start) + before + length * np.arange(pieces + 1) / pieces
+    stops = stops[0 if before else 1 :]
+    plan, run, frame = frame_of(
+        system, q, qd, directions, params=params, t0=start, duration=before + length, rtol=tolerance
+    )
+    frame, met, interrupted = _march(plan, run, frame, stops, progress, system.name)
+    status = Status.INTERRUPTED if interrupted else frame.status
+    used = jax.tree.map(lambda leaf: leaf[1 if before else 0 :], met)
+    grown = used.grown - (met.grown[0] if before and len(met.t) else 0.0)
+    times = used.t - (float(start) + before)
+    exponents, errors, history = _estimates(times, grown)
+    record = Lyapunov(
+        exponents=exponents,
+        errors=errors,
+        times=times,
+        history=history,
+        transient=before,
+        dimensions=dimensions,
+        at_rest=_stays(used),
+        steps=int(frame.loop.accepted[0]),
+        rtol=tolerance,
+        status=status,
+        system=system,
+    )
+    if interrupted:
+        warnings.warn(
+            f"{system.name}: interrupted at t = {float(frame.loop.t[0]):.6g} s of {stops[-1]:g} s; "
+            "the estimates up to there are kept",
+            stacklevel=2,
+        )
+    elif status is not Status.OK and throw:
+        raise RuntimeError(
+            f"{system.name} stopped at t = {float(frame.loop.t[0]):.6g} s of {stops[-1]:g} s: "
+            f"{status.sentence}. `throw=False` returns what was computed before"
+        )
+    return record
+
+
+def _dimensions(system: AbstractSystem, q: AnyArray, t: AnyArray, params: Params) -> int:
+    """Of the space of neighbours of a state: 2n less what the constraints take away."""
+    laws = system.laws
+    if not isinstance(laws, Laws) or not laws.constraints:
+        return 2 * system.n
+    of_rates = jacobian_of(laws, q, t, params)
+    of_places = jax.jacfwd(lambda q: residual_of(laws, q, t, params))(q)
+    ranks = [np.linalg.matrix_rank(np.asarray(a), _INDEPENDENT) for a in (of_rates, of_places)]
+    return 2 * system.n - int(sum(ranks))
+
+
+def _march(
+    plan: FramePlan,
+    run: FrameRun,
+    frame: Frame,
+    stops: np.ndarray,
+    progress: bool | None,
+    label: str,
+) -> tuple[Frame, Reached, bool]:
+    """To all stops, a part of a second at a time: where it ended, what was met, if interrupted."""
+    k, n = plan.layout.tangents, plan.layout.n
+    reached = [Reached(np.zeros((0, k)), np.zeros((0, n)), np.zeros((0, n)), np.zeros(0))]
+    start, batch, done = float(run.numbers.start), 1, 0
+    interrupted = False
+    try:
+        with Progress(float(run.numbers.end) - start, progress, label) as bar:
+            while done < len(stops):
+                clock = time.perf_counter()
+                frame, met = frame_at(plan, run, frame, stops[done : done + batch])
+                taken = time.perf_counter() - clock
+                if frame.status is not Status.OK:  # the stops that it did not reach are not kept
+                    arrived = met.t >= stops[done : done + batch]
+                    reached.append(jax.tree.map(lambda leaf, at=arrived: leaf[at], met))
+                    break
+                reached.append(met)
+                done += len(met.t)
+                more = min(_STRETCH_SECONDS / max(taken, 1e-3), 8.0)
+                batch = int(np.clip(batch * more, 1, STOPS))
+                bar.update(float(met.t[-1]) - start)
+    except KeyboardInterrupt:
+        interrupted = True
+    return frame, jax.tree.map(lambda *parts: np.concatenate(parts), *reached), interrupted
+
+
+def _estimates(times: np.ndarray, grown: np.ndarray) -> tuple[Any, Any, Any]:
+    """Exponents, their errors and the running estimates, the largest first."""
+    if not len(times):
+        nothing = np.full(grown.shape[1], np.nan)
+        return nothing, nothing, grown
+    history = grown / times[:, None]
+    order = np.argsort(-history[-1], kind="stable")
+    history, grown = history[:, order], grown[:, order]
+    marks = np.linspace(times[-1] / 2, times[-1], _BATCHES + 1)
+    at_marks = np.stack([np.interp(marks, times, column) for column in grown.T], axis=1)
+    rates = np.diff(at_marks, axis=0) / np.diff(marks)[:, None]
+    # The whole is twice as long as the batches together.
+    scatter = np.std(rates, axis=0, ddof=1) / np.sqrt(2 * _BATCHES)
+    change = history[-1] - np.mean(rates, axis=0)
+    return history[-1], np.hypot(scatter, change), history
+
+
+def _stays(met: Reached) -> bool:
+    """Whether the second half of the run is one place, and at rest."""
+    later = jax.tree.map(lambda leaf: leaf[len(leaf) // 2 :], met)
+    if not len(later.t):
+        return False
+    scale = _AT_REST * (1 + np.max(np.abs(later.q)))
+    return bool(np.ptp(later.q, axis=0).max() <= scale and np.max(np.abs(later.qd)) <= scale)

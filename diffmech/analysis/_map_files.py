@@ -1,0 +1,109 @@
+"""Maps on disk: whole, or as far as they got."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .._records import read_record, write_record
+from ..model import AbstractSystem, CoordinateUnits
+from ..simulation import Recorded
+from ._axes import Axis
+from ._map_record import Edge, StabilityMap
+from ._verdicts import Verdict
+
+_KIND = "stability_map"
+_ARRAYS = {"values": "f", "verdicts": "i", "energy_error": "f", "status": "i"}
+
+
+def part_of(path: str | Path) -> Path:
+    """Where an unfinished map waits to be resumed."""
+    path = Path(path)
+    return path.with_name(f"{path.name}.part")
+
+
+def write_map(
+    record: StabilityMap, path: str | Path, *, done: int | None = None, overwrite: bool = False
+) -> Path:
+    """Write a map; `done` is how many of its points are computed, all if None."""
+    edges = record.edges
+    meta = {
+        "system": record.system.name,
+        "coordinates": list(record.system.coordinates.items()),
+        "axes": [[axis.name, axis.unit, axis.kind] for axis in record.axes],
+        "settings": record.settings,
+        "done": record.verdicts.size if done is None else done,
+        "edges": None if edges is None else [[int(e.before), int(e.after)] for e in edges],
+    }
+    arrays = {name: np.asarray(getattr(record, name)) for name in _ARRAYS}
+    arrays |= {f"axis.{i}": axis.grid for i, axis in enumerate(record.axes)}
+    arrays["edges"] = np.array([[e.place, e.width] for e in edges or ()], float).reshape(-1, 2)
+    return write_record(path, _KIND, meta, arrays, overwrite=overwrite)
+
+
+def read_map(path: str | Path, system: AbstractSystem | None = None) -> tuple[StabilityMap, int]:
+    """A map written by `write_map`, and how many of its points are computed."""
+    meta, arrays = read_record(path, _KIND)
+    try:
+        return _rebuilt(meta, arrays, system), int(meta["done"])
+    except (KeyError, TypeError, IndexError, AttributeError) as error:
+        raise ValueError(
+            f"`{path}` was not loaded: its contents are incomplete ({error})"
+        ) from error
+
+
+def load_map(path: str | Path, system: AbstractSystem | None = None) -> StabilityMap:
+    """Read a map written by `StabilityMap.save`.
+
+    Checksums are verified and nothing in the file is executed. Without its machine the map can be
+    drawn and read, but not zoomed into.
+
+    Raises:
+        FileNotFoundError: no such file.
+        ValueError: a damaged or foreign file, or another machine; the reason is said.
+    """
+    return read_map(path, system)[0]
+
+
+def _rebuilt(
+    meta: dict[str, Any], arrays: dict[str, np.ndarray], system: AbstractSystem | None
+) -> StabilityMap:
+    axes = tuple(
+        Axis(str(name), str(unit), arrays[f"axis.{i}"], str(kind))
+        for i, (name, unit, kind) in enumerate(meta["axes"])
+    )
+    shape = tuple(axis.grid.size for axis in axes)
+    for name, kind in _ARRAYS.items():
+        if arrays[name].shape != shape or arrays[name].dtype.kind != kind:
+            raise ValueError(f"array {name!r} does not fit the axes of the map")
+    coordinates = CoordinateUnits(dict(meta["coordinates"]))
+    if system is not None and system.coordinates != coordinates:
+        raise ValueError(
+            f"the map was made with {', '.join(coordinates)}, but {system.name!r} has the "
+            f"coordinates {', '.join(system.coordinates)}"
+        )
+    pairs = meta["edges"]
+    edges = None
+    if pairs is not None:
+        edges = tuple(
+            Edge(float(place), float(width), Verdict(before), Verdict(after))
+            for (place, width), (before, after) in zip(arrays["edges"], pairs, strict=True)
+        )
+    return StabilityMap(
+        axes=axes,
+        **{name: arrays[name] for name in _ARRAYS},
+        edges=edges,
+        settings=dict(meta["settings"]),
+        system=system or Recorded(str(meta["system"]), coordinates, {}),
+    )
+
+
+def differences(ours: dict[str, Any], theirs: dict[str, Any]) -> list[str]:
+    """Settings that are not the same, as "name: here against there"."""
+    said = []
+    for key in sorted({*ours, *theirs}):
+        here, there = (json.dumps(each.get(key), sort_keys=True) for each in (ours, theirs))
+        if here != there:
+            said.append(f"{key}: {here} against {there}")
+    return said

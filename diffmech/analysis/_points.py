@@ -1,0 +1,89 @@
+"""What a criterion says of points anywhere on a map."""
+
+import warnings
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+
+from .._results import Status
+from ..ensemble import EnergyError, ensemble
+from ..model import AbstractSystem, parameter_paths
+from ._axes import Grid
+from ._criteria import AbstractCriterion
+from ._verdicts import Verdict
+
+_ENERGY = "energy balance"  # among the reducers; a criterion's own names have no blank
+
+
+class Points(NamedTuple):
+    """What is known of some points; arrays of shape (points,)."""
+
+    values: np.ndarray
+    verdicts: np.ndarray
+    energy_error: np.ndarray
+    status: np.ndarray
+    engine: dict[str, Any]  # the ensemble's settings
+
+
+class Study(NamedTuple):
+    """Everything that says what is asked of a point."""
+
+    system: AbstractSystem
+    grid: Grid
+    criterion: AbstractCriterion
+    duration: float
+    trust: float
+    options: dict[str, Any]  # of the ensemble
+
+    def at(self, places: list[np.ndarray]) -> Points:
+        """Measure and judge points; `places` holds one array of shape (points,) for each axis.
+
+        Raises:
+            KeyboardInterrupt: the user ended it; nothing of these points is kept.
+        """
+        criterion, system = self.criterion, self.system
+        q0s, qd0s, params = self.grid.lanes(system, system.params, places)
+        beside = criterion.copies(system)
+        count, copies, n = q0s.shape[0], beside.shape[0], system.n
+        if copies > 1:
+            q0s, qd0s = (np.repeat(x, copies, axis=0) for x in (q0s, qd0s))
+            q0s = q0s + np.tile(beside[:, :n], (count, 1))
+            qd0s = qd0s + np.tile(beside[:, n:], (count, 1))
+            params = _repeated(system.params, params, copies)
+        with warnings.catch_warnings():  # an interruption is told by the status as well
+            warnings.simplefilter("ignore", UserWarning)
+            ran = ensemble(
+                system,
+                q0s,
+                qd0s,
+                duration=self.duration,
+                reduce={**criterion.reducers(system), _ENERGY: EnergyError(system)},
+                params=params,
+                progress=False,
+                **self.options,
+            )
+        status = np.asarray(ran.status).reshape(count, copies)
+        if np.any(status == Status.INTERRUPTED):
+            raise KeyboardInterrupt
+        found = jax.tree.map(
+            lambda leaf: np.asarray(leaf).reshape(count, copies, *np.shape(leaf)[1:]), ran.values
+        )
+        energy = np.max(found.pop(_ENERGY), axis=1)
+        ended = np.all((status == Status.OK) | (status == Status.EVENT), axis=1)
+        with np.errstate(all="ignore"):  # motions that failed
+            values = np.where(ended, criterion.measure(found, self.duration), np.nan)
+        verdicts = criterion.judge(values, self.duration).astype(np.int8)
+        verdicts[~(energy <= self.trust)] = Verdict.UNDECIDED
+        verdicts[~ended] = Verdict.FAILED
+        worst = np.where(ended, status[:, 0], np.max(status, axis=1)).astype(np.int8)
+        return Points(values, verdicts, energy, worst, ran.settings)
+
+
+def _repeated(own: Any, params: dict[str, Any], copies: int) -> dict[str, Any]:
+    """Parameters that vary from lane to lane, each for all copies of a point."""
+    usual = {path: np.ndim(leaf) for path, leaf in parameter_paths(own).items()}
+    return {
+        path: np.repeat(leaf, copies, axis=0) if np.ndim(leaf) > usual[path] else leaf
+        for path, leaf in params.items()
+    }

@@ -1,0 +1,223 @@
+"""`diffmech map`: where a machine behaves, and where it does not."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from .._progress import stop_requested
+from ._options import as_path, debug_option, force_option, json_option, progress_option
+from ._runs import start_of, system_with
+from ._tuning import tuned
+from ._words import assignment, number, require_known
+
+if TYPE_CHECKING:
+    from ..analysis import AbstractCriterion, StabilityMap
+    from ..model import AbstractSystem
+
+_TOO_MANY_FAILED = 3  # exit code
+_CRITERIA = {
+    "tumble": "tumble:qB=90deg              a coordinate reaches a bound",
+    "spread": "spread:qB=0.5deg,limit=1     a second start this far off is further off in the end",
+    "ftle": "ftle:calm=100,wild=1e4       growth of a small difference",
+    "megno": "megno:regular=3,chaotic=5    mean exponential growth of nearby orbits",
+    "sali": "sali:apart=1e-4,aligned=1e-8 alignment of two small differences",
+}
+
+
+@click.command(
+    name="map", epilog="\b\nCriteria:\n" + "\n".join(f"  {text}" for text in _CRITERIA.values())
+)
+@click.argument("system")
+@click.option(
+    "--axis",
+    "axes",
+    multiple=True,
+    required=True,
+    metavar="NAME=FROM:TO:COUNT",
+    help="A coordinate, rate or parameter and its values: qA=0:180deg:1801. One or two.",
+)
+@click.option("--criterion", required=True, metavar="WORD", help="What counts; see below.")
+@click.option(
+    "--duration", default="10", metavar="SECONDS", show_default=True, help="Of every motion."
+)
+@click.option("--start", metavar="NAME", help="The named start the rest is taken from.")
+@click.option(
+    "--set",
+    "sets",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Another coordinate or rate: qB=1deg.",
+)
+@click.option("--param", "params", multiple=True, metavar="NAME=VALUE", help="A parameter: mB=0.2.")
+@click.option("--accuracy", metavar="NUMBER", help="One axis: find its edges this well, 1e-6deg.")
+@click.option("--method", metavar="NAME", help="Dopri8, Tsit5, Dopri5, Bosh3.")
+@click.option("--rtol", metavar="NUMBER", help="Tolerance per step.  [default: 1e-8]")
+@click.option("--dt", metavar="SECONDS", help="A constant step instead of a tolerance.")
+@click.option("--max-steps", type=int, help="Of one motion.")
+@click.option(
+    "--allow-failed",
+    default="0.05",
+    metavar="SHARE",
+    show_default=True,
+    help="Exit with 3 if more motions than this fail.",
+)
+@click.option("--out", metavar="FILE", callback=as_path, help="Write the map: .npz")
+@click.option("--csv", metavar="FILE", callback=as_path, help="Write the points as a table.")
+@click.option("--plot", metavar="FILE", callback=as_path, help="Draw it: .png, .pdf or .svg")
+@click.option("--resume", is_flag=True, help="Go on with the unfinished map of --out.")
+@force_option
+@json_option
+@progress_option
+@debug_option
+def stability_map(
+    system: str,
+    axes: tuple[str, ...],
+    criterion: str,
+    start: str | None,
+    sets: tuple[str, ...],
+    params: tuple[str, ...],
+    accuracy: str | None,
+    allow_failed: str,
+    out: Path | None,
+    csv: Path | None,
+    plot: Path | None,
+    resume: bool,
+    force: bool,
+    as_json: bool,
+    progress: bool | None,
+    **numbers: Any,
+) -> int:
+    """Judge SYSTEM's motion at every point of one or two axes.
+
+    \b
+    diffmech map babyboot --axis qA=0:180deg:1801 --set qB=1deg \\
+        --criterion tumble:qB=90deg --plot bands.png
+    diffmech map babyboot --axis qA=0:180deg:500 --axis qB=0.1:20deg:500 \\
+        --criterion tumble:qB=90deg --out map.npz --plot map.png
+    diffmech map n_link:n=3 --axis masses[1]=0.5:2:101 --criterion ftle
+
+    Ctrl-C keeps what is done beside --out; --resume goes on with it.
+    """
+    if resume and out is None:
+        raise click.UsageError("--resume needs --out, the map it goes on with.")
+    share = number(allow_failed, "--allow-failed", "")
+    tuned()  # before JAX starts
+    from ..analysis import stability_map as make_map
+    from ..viz import require_picture, save_figure, stability
+
+    if plot is not None:
+        require_picture(plot, overwrite=force or resume)
+    made = system_with(system, params)
+    grids = dict(_axis(made, text) for text in axes)
+    if len(grids) != len(axes):
+        raise click.UsageError("--axis must name each axis once.")
+    q0, qd0 = _rest(made, start, sets, list(grids))
+    given: dict[str, Any] = {
+        name: number(numbers[name], f"--{name}", "")
+        for name in ("rtol", "dt")
+        if numbers[name] is not None
+    }
+    given |= {name: numbers[name] for name in ("method", "max_steps") if numbers[name] is not None}
+    if accuracy is not None:
+        unit = made.coordinates.get(next(iter(grids)), "rad")
+        given["accuracy"] = number(accuracy, "--accuracy", unit)
+    record = make_map(
+        made,
+        grids,
+        as_criterion(made, criterion),
+        number(numbers["duration"], "--duration", ""),
+        q0=q0,
+        qd0=qd0,
+        path=out,
+        resume=resume,
+        overwrite=force,
+        progress=progress,
+        **given,
+    )
+    if csv is not None:
+        record.to_csv(csv, overwrite=force)
+    if plot is not None and not stop_requested():
+        save_figure(stability(record), plot, overwrite=force or resume)
+    click.echo(json.dumps(record.summary(), indent=2, allow_nan=False) if as_json else str(record))
+    return _exit_code(record, share)
+
+
+def _exit_code(record: "StabilityMap", share: float) -> int:
+    if record.share_failed > share:
+        click.echo(
+            f"Error: {100 * record.share_failed:.3g} % of the motions failed, more than "
+            f"--allow-failed {100 * share:.3g} %.",
+            err=True,
+        )
+        return _TOO_MANY_FAILED
+    return 0
+
+
+def _axis(system: "AbstractSystem", text: str) -> tuple[str, tuple[float, float, int]]:
+    """`qA=0:180deg:1801` as a name and (from, to, count)."""
+    name, span = assignment(text, "--axis", "qA=0:180deg:1801")
+    parts = span.split(":")
+    if len(parts) != 3 or not parts[2].strip().isdigit():
+        raise click.UsageError(f"--axis must look like qA=0:180deg:1801, but is {text!r}.")
+    low, high, count = (part.strip() for part in parts)
+    for unit in ("deg", "rad", "turn"):  # one unit at the end is that of both
+        if high.endswith(unit) and not low.endswith(("deg", "rad", "turn", "°")):
+            low += unit
+    rate = name.endswith("_dot")
+    unit = system.coordinates.get(name.removesuffix("_dot") if rate else name, "rad")
+    ends = (number(end, f"--axis {name}", unit, rate=rate) for end in (low, high))
+    return name, (*ends, int(count))
+
+
+def _rest(
+    system: "AbstractSystem", start: str | None, sets: tuple[str, ...], on_axes: list[str]
+) -> tuple[dict[str, float], dict[str, float]]:
+    """The start without what lies on an axis."""
+    for text in sets:
+        name, _ = assignment(text, "--set", "qB=1deg")
+        if name in on_axes:
+            raise click.UsageError(f"--set {name} does not go with --axis {name}.")
+    filled = tuple(f"{name}=0" for name in on_axes if name in system.coordinates)
+    q0, qd0 = start_of(system, start, (*filled, *sets))
+    return (
+        {name: value for name, value in q0.items() if name not in on_axes},
+        {name: value for name, value in qd0.items() if f"{name}_dot" not in on_axes},
+    )
+
+
+def as_criterion(system: "AbstractSystem", text: str) -> "AbstractCriterion":
+    """`tumble:qB=90deg` and the like."""
+    from .. import analysis
+
+    word, _, rest = text.partition(":")
+    require_known(word, "criterion", list(_CRITERIA))
+    pairs = [
+        assignment(part, "--criterion", _CRITERIA[word].split()[0])
+        for part in rest.split(",")
+        if part
+    ]
+    units = system.coordinates
+    given = {
+        key: number(value, f"--criterion {key}", units.get(key.removesuffix("_dot"), ""))
+        for key, value in pairs
+    }
+    if word == "tumble":
+        if len(given) != 1:
+            raise click.UsageError("--criterion tumble needs one bound: tumble:qB=90deg.")
+        return analysis.Tumble(*next(iter(given.items())))
+    if word == "spread":
+        limit = given.pop("limit", 1.0)
+        if not given:
+            raise click.UsageError("--criterion spread needs a second start: spread:qB=0.5deg.")
+        return analysis.Spread(given, limit)
+    kinds: dict[str, Any] = {
+        "ftle": (analysis.Ftle, ("calm", "wild")),
+        "megno": (analysis.MeanGrowth, ("regular", "chaotic")),
+        "sali": (analysis.Alignment, ("apart", "aligned")),
+    }
+    kind, names = kinds[word]
+    for name in given:
+        require_known(name, f"number of {word}", list(names))
+    return kind(**given)

@@ -1,0 +1,110 @@
+"""Indicators of chaos that need one or two neighbours of each motion."""
+
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+
+from .._checks import as_array, is_traced
+from .._typing import AnyArray, Params
+from ._instant import Instant
+from ._reducers import AbstractReducer
+
+
+def _rows(directions: tuple[Any, ...]) -> AnyArray:
+    rows = [as_array(direction).ravel() for direction in directions]
+    return (jnp if is_traced(rows) else np).stack(rows)
+
+
+class Megno(AbstractReducer):
+    """The mean exponential growth of nearby orbits: {"last": Y, "mean": ⟨Y⟩}, shapes (lanes,).
+
+        Y(t) = 2/t ∫ s (δ̇·δ / δ²) ds,    ⟨Y⟩(t) = 1/t ∫ Y ds    from 0 to t
+
+    for a neighbour δ = (δq, δq̇) of given first direction; times count from the start. Where
+    neighbours part as t, which is any regular motion whose periods depend on its amplitudes, both
+    tend to 2; where their distance stays bounded (linear oscillators), Y does not grow and ⟨Y⟩
+    tends to 0; in chaos Y → λ t and ⟨Y⟩ → λ t / 2 with the largest Lyapunov exponent λ; near an
+    attractor both fall without bound. (Cincotta & Simó, Astron. Astrophys. Suppl. 147 (2000) 205.)
+
+    Integrals are taken by Simpson's rule over every step, by parts: with ℓ = ln δ/δ₀,
+    t Y / 2 = t ℓ − ∫ ℓ ds.
+    """
+
+    tangents: AnyArray
+
+    def __init__(self, direction: Any):
+        """`direction` is (δq, δq̇), shape (2n,)."""
+        self.tangents = _rows((direction,))
+
+    def init(self, t: Any, q: Any, qd: Any, params: Params) -> Any:
+        """The start, and ∫ s dℓ, ∫ Y ds, ℓ so far."""
+        zero = jnp.zeros_like(t)
+        return {"start": t, "t": zero, "area": zero, "total": zero, "log": zero}
+
+    def update(self, carry: Any, before: Instant, after: Instant, params: Params) -> Any:
+        """The integrals over one step more."""
+        s, h = carry["t"], after.t - before.t
+        scale = jnp.exp(jnp.log(2.0) * (after.doublings[0] - before.doublings[0]))
+        low = before.dq[0], before.dqd[0]
+        high = scale * after.dq[0], scale * after.dqd[0]
+        # In the middle, of the cubics through both ends.
+        turn = h * (low[1] - high[1]) / 8
+        place = 0.5 * (low[0] + high[0]) + turn
+        rate = 1.5 * (high[0] - low[0]) / jnp.where(h > 0, h, 1.0) - 0.25 * (low[1] + high[1])
+        size = jnp.sum(low[0] ** 2) + jnp.sum(low[1] ** 2)
+        first = carry["log"]
+        middle = first + 0.5 * jnp.log((jnp.sum(place**2) + jnp.sum(rate**2)) / size)
+        last = first + 0.5 * jnp.log((jnp.sum(high[0] ** 2) + jnp.sum(high[1] ** 2)) / size)
+        half = h * (5 * first + 8 * middle - last) / 24  # ∫ ℓ over the first half of the step
+        whole = h * (first + 4 * middle + last) / 6
+        at_middle = carry["area"] + (s + 0.5 * h) * middle - s * first - half
+        at_end = carry["area"] + (s + h) * last - s * first - whole
+        now = 2 * carry["area"] / jnp.where(s > 0, s, 1.0)
+        then = 8 * at_middle / (s + 0.5 * h), 2 * at_end / (s + h)
+        return {
+            "start": carry["start"],
+            "t": after.t - carry["start"],
+            "area": at_end,
+            "total": carry["total"] + h * (now + then[0] + then[1]) / 6,
+            "log": last,
+        }
+
+    def finish(self, carry: Any) -> Any:
+        """Y and ⟨Y⟩."""
+        t = jnp.where(carry["t"] > 0, carry["t"], 1.0)
+        return {"last": 2 * carry["area"] / t, "mean": carry["total"] / t}
+
+
+class Sali(AbstractReducer):
+    """The smaller alignment index of two neighbours, shape (lanes,), between 0 and √2:
+
+        min(‖ŵ₁ + ŵ₂‖, ‖ŵ₁ − ŵ₂‖),    ŵ = δ/‖δ‖
+
+    In chaos both turn into the direction that grows fastest, and the index falls as
+    exp(−(λ₁ − λ₂) t), λ₁ and λ₂ the largest Lyapunov exponents; in regular motion of two or more
+    freedoms it stays away from 0, in that of one freedom it falls as 1/t². Below 1e-15 it is
+    rounding. (Skokos, J. Phys. A 34 (2001) 10029.)
+    """
+
+    tangents: AnyArray
+
+    def __init__(self, first: Any, second: Any):
+        """Two directions (δq, δq̇), shape (2n,) each, not parallel."""
+        self.tangents = _rows((first, second))
+
+    def init(self, t: Any, q: Any, qd: Any, params: Params) -> Any:
+        """The neighbours."""
+        n = q.shape[0]
+        return jnp.asarray(self.tangents[:, :n]), jnp.asarray(self.tangents[:, n:])
+
+    def update(self, carry: Any, before: Instant, after: Instant, params: Params) -> Any:
+        """The neighbours now; their lengths do not matter."""
+        return after.dq, after.dqd
+
+    def finish(self, carry: Any) -> Any:
+        """The index."""
+        rows = jnp.concatenate(carry, axis=1)
+        unit = rows / jnp.sqrt(jnp.sum(rows**2, axis=1))[:, None]
+        total, difference = unit[0] + unit[1], unit[0] - unit[1]
+        return jnp.sqrt(jnp.minimum(jnp.sum(total**2), jnp.sum(difference**2)))

@@ -1,0 +1,195 @@
+"""One motion with a frame of neighbours, made orthonormal again after every step.
+
+The neighbours δ obey the motion's linear equations. Left alone they would all turn into the
+direction that grows fastest; Gram and Schmidt keep them apart, and the logarithms of the lengths
+they take away are the growth of lines, areas, volumes. Steps and their control go on across it:
+tangents are linear, so that their rates are turned with them.
+"""
+
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from .._checks import in_force
+from .._results import Status
+from .._typing import AnyArray, Params
+from ..model import AbstractSystem, ExplicitLaws, Laws
+from ..motion import AbstractStabilisation, Projection
+from ._block import Block, Loop
+from ._control import Tolerances
+from ._equations import Layout
+from ._field import ArrayField, Numbers, ScalarField
+from ._form import ARRAYS, UNROLLED, choose
+from ._prepare import stabilisation, tolerances
+from ._step import rolled_step, unrolled_step
+from ._tableau import Tableau
+from ._tiles import equations_of
+
+STOPS = 256  # at most, in one call of the compiled program
+_MOST_STEPS = 2**31 - 1
+
+
+class FramePlan(NamedTuple):
+    """Everything the program is compiled for; hashable."""
+
+    laws: Laws | ExplicitLaws
+    layout: Layout
+    tableau: Tableau
+    form: str
+
+
+class FrameRun(NamedTuple):
+    """The numbers of a run."""
+
+    start: AnyArray  # (2n,)
+    params: Params
+    stabilise: AbstractStabilisation | None
+    numbers: Tolerances
+
+
+class Frame(NamedTuple):
+    """Where the motion is, and by how much its neighbourhood has grown.
+
+    Attributes:
+        loop: the state of the integration, of one lane.
+        grown: Σ ln rᵢᵢ so far, shape (k,): growth along each direction of the frame.
+    """
+
+    loop: Loop
+    grown: AnyArray
+
+    @property
+    def status(self) -> Status:
+        """How it is doing."""
+        return Status(int(self.loop.status[0]))
+
+
+class Reached(NamedTuple):
+    """What was found at some stops: growth (stops, k), states (stops, n) each, times (stops,)."""
+
+    grown: AnyArray
+    q: AnyArray
+    qd: AnyArray
+    t: AnyArray
+
+
+def frame_of(
+    system: AbstractSystem,
+    q: AnyArray,
+    qd: AnyArray,
+    directions: AnyArray,
+    *,
+    params: Params,
+    t0: Any,
+    duration: Any,
+    rtol: Any,
+) -> tuple[FramePlan, FrameRun, Frame]:
+    """A motion about to start with `directions`, shape (k, 2n), for `frame_at` to carry on."""
+    how = stabilisation(system, None)
+    layout = Layout(system.n, len(directions), work=False)
+    tableau, form, _ = choose(None, system.laws, layout, system.params, how)
+    plan = FramePlan(system.laws, layout, tableau, form)
+    run = FrameRun(
+        start=in_force(np.concatenate([q, qd])),
+        params=params,
+        stabilise=jax.tree.map(in_force, how),
+        numbers=tolerances(t0, duration, rtol, None, None, _MOST_STEPS),
+    )
+    return plan, run, _begin(plan, run, in_force(directions))
+
+
+def frame_at(
+    plan: FramePlan, run: FrameRun, frame: Frame, stops: np.ndarray
+) -> tuple[Frame, Reached]:
+    """Carried on to the last of some stops, increasing, at most `STOPS`; and what was met there."""
+    count = len(stops)
+    padded = np.full(STOPS, stops[-1], stops.dtype)
+    padded[:count] = stops
+    frame, reached = _advance(plan, run, frame, in_force(padded), np.asarray(count, np.int32))
+    return frame, jax.tree.map(lambda leaf: np.asarray(leaf)[:count], reached)
+
+
+def _block(plan: FramePlan, run: FrameRun) -> Block:
+    start = tuple(run.start[i : i + 1] for i in range(2 * plan.layout.n))
+    numbers = Numbers(run.params, jax.tree.map(lambda _: False, run.params), run.stabilise)
+    if plan.form == ARRAYS:
+        field = ArrayField(plan.laws, plan.layout, numbers)
+    else:
+        equations = equations_of(plan.laws, plan.layout, run.params, run.stabilise)
+        field = ScalarField(equations, plan.layout, numbers, run.numbers.start, start)
+    return Block(
+        field=field,
+        advance=unrolled_step if plan.form == UNROLLED else rolled_step,
+        tableau=plan.tableau,
+        reducers=(),
+        shares=(),
+        params=(),
+        projecting=isinstance(run.stabilise, Projection),
+        lanes=1,
+    )
+
+
+@eqx.filter_jit
+def _begin(plan: FramePlan, run: FrameRun, directions: Any) -> Frame:
+    y = tuple(jnp.ravel(jnp.concatenate([run.start, jnp.ravel(directions)]))[:, None])
+    loop = _block(plan, run).begin(y, jnp.ones(1, bool), run.numbers)
+    loop, _ = _orthonormal(plan.layout, loop)
+    return Frame(loop, jnp.zeros(plan.layout.tangents, run.start.dtype))
+
+
+@eqx.filter_jit
+def _advance(
+    plan: FramePlan, run: FrameRun, frame: Frame, stops: Any, count: Any
+) -> tuple[Frame, Reached]:
+    block, n = _block(plan, run), plan.layout.n
+
+    def reach(stop: Any, frame: Frame) -> Frame:
+        def going(frame: Frame) -> Any:
+            loop = frame.loop
+            return ((loop.status == Status.OK) & (loop.t < stop))[0]
+
+        def step(frame: Frame) -> Frame:
+            loop, grown = _orthonormal(plan.layout, block.step(frame.loop, stop, run.numbers))
+            return Frame(loop, frame.grown + grown)
+
+        return lax.while_loop(going, step, frame)
+
+    def one(i: Any, carry: tuple[Frame, Reached]) -> tuple[Frame, Reached]:
+        frame, kept = carry
+        frame = reach(stops[i], frame)
+        q, qd = (jnp.concatenate(part) for part in plan.layout.pair(frame.loop.y, 0))
+        here = Reached(frame.grown, q, qd, frame.loop.t[0])
+        return frame, jax.tree.map(lambda room, x: room.at[i].set(x), kept, here)
+
+    rooms = Reached(
+        *(jnp.zeros((STOPS, *shape), stops.dtype) for shape in (frame.grown.shape, (n,), (n,), ()))
+    )
+    return lax.fori_loop(0, count, one, (frame, rooms))
+
+
+def _orthonormal(layout: Layout, loop: Loop) -> tuple[Loop, Any]:
+    """The tangents by Gram and Schmidt, and the logarithms of their lengths, shape (k,).
+
+    D = A Y are the tangents' rates; what makes Q of Y = Q R makes A Q of them.
+    """
+    own, shape = 2 * layout.n, (layout.tangents, 2 * layout.n)
+    ys = jnp.reshape(jnp.concatenate(loop.y[own:]), shape)
+    rates = jnp.reshape(jnp.concatenate(loop.rate[own:]), shape)
+    lengths = []
+    for j in range(layout.tangents):
+        length = jnp.sqrt(jnp.sum(ys[j] ** 2))
+        row, rate = ys[j] / length, rates[j] / length
+        later = np.arange(layout.tangents) > j
+        share = jnp.where(later, jnp.sum(ys * row, axis=1), 0.0)[:, None]
+        ys = (ys - share * row).at[j].set(row)
+        rates = (rates - share * rate).at[j].set(rate)
+        lengths.append(length)
+    turned = loop._replace(
+        y=loop.y[:own] + tuple(ys.ravel()[:, None]),
+        rate=loop.rate[:own] + tuple(rates.ravel()[:, None]),
+    )
+    return turned, jnp.log(jnp.stack(lengths))
