@@ -286,10 +286,10 @@ def test_every_form_gives_the_same_motion_and_lowers_for_a_gpu(
             jax.tree.leaves(got.values[name]), jax.tree.leaves(usual.values[name]), strict=True
         ):
             assert np.max(np.abs(a - b)) < 1e-11
-    plan, run, tile, varying = calls[0]
+    plan, run, *tile = calls[0]
     lowered = (
-        jax.jit(lambda starts, varying: run_tile(plan, run, starts, varying))
-        .trace(tile, varying)
+        jax.jit(lambda *tile: run_tile(plan, run, *tile))
+        .trace(*tile)
         .lower(lowering_platforms=("cuda",))
     )
     assert "func.func" in lowered.as_text()

@@ -36,7 +36,7 @@ def _tumbles_by_scipy(degrees: float) -> bool:
     def beyond(t: float, y: np.ndarray) -> float:
         return abs(y[1]) - np.pi / 2
 
-    beyond.terminal = True
+    beyond.terminal = True  # pyright: ignore[reportFunctionMemberAccess]
     start = np.radians([degrees, 1, 0, 0])
     solved = solve_ivp(rate, (0, 10), start, method="DOP853", rtol=1e-12, atol=1e-12, events=beyond)
     return bool(solved.t_events[0].size)
@@ -169,9 +169,6 @@ def test_new_numbers_compile_nothing() -> None:
 
 def test_a_criterion_of_ones_own() -> None:
     class Climbs(dm.AbstractCriterion):
-        name = "climbs"
-        unit = "m"
-
         def copies(self, system: Any) -> Any:
             return np.zeros((1, 2 * system.n))
 
@@ -185,7 +182,7 @@ def test_a_criterion_of_ones_own() -> None:
             return np.where(measured > -0.5, dm.Verdict.UNSTABLE, dm.Verdict.STABLE)
 
         def describe(self) -> Any:
-            return {"criterion": self.name}
+            return {"criterion": "climbs", "measures": "height [m]"}
 
     made = dm.stability_map(machine("pendulum"), {"theta": [0.5, 1.5]}, Climbs(), 3.0)
     # The top is where a cubic through the ends of a step says.
@@ -240,7 +237,7 @@ def test_an_axis_of_an_array_asks_for_one_of_its_entries() -> None:
 def test_a_map_too_large_for_memory_is_refused_with_the_numbers(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("os.sysconf", lambda name: 1000 if name == "SC_AVPHYS_PAGES" else 1000)
+    monkeypatch.setattr("os.sysconf", lambda name: 1000)
     with pytest.raises(ValueError, match=r"the results of 1000000 points need .* GiB, but only"):
         dm.stability_map(
             machine("babyboot"), {"qA": (0, 1, 1000), "qB": (0, 1, 1000)}, dm.Tumble("qB"), 1.0

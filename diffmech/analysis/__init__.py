@@ -13,7 +13,12 @@ from ._criteria import (
 from ._edge_record import BandEdges as BandEdges
 from ._exponents import Lyapunov as Lyapunov
 from ._floquet import Floquet as Floquet, floquet as floquet
-from ._growth_criteria import Alignment as Alignment, Ftle as Ftle, MeanGrowth as MeanGrowth
+from ._growth_criteria import (
+    Alignment as Alignment,
+    Ftle as Ftle,
+    MeanGrowth as MeanGrowth,
+    Multipliers as Multipliers,
+)
 from ._lyapunov import lyapunov as lyapunov
 from ._map_files import load_map as load_map
 from ._map_record import Edge as Edge, StabilityMap as StabilityMap

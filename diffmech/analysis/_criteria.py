@@ -28,9 +28,6 @@ from ._verdicts import Verdict
 class AbstractCriterion(eqx.Module):
     """When a motion counts as stable; the module's text has the whole protocol."""
 
-    name: eqx.AbstractClassVar[str]
-    unit: eqx.AbstractClassVar[str]
-
     @abstractmethod
     def copies(self, system: AbstractSystem) -> np.ndarray:
         """Starts beside each point, as (δq, δq̇) from it, shape (k, 2n)."""
@@ -49,7 +46,10 @@ class AbstractCriterion(eqx.Module):
 
     @abstractmethod
     def describe(self) -> dict[str, Any]:
-        """Names and numbers, for the record."""
+        """Names and numbers, for the record: "criterion" and what else tells it from others.
+
+        "measures" is the label of the number on an axis, with its unit.
+        """
 
 
 def alone(system: AbstractSystem) -> np.ndarray:
@@ -80,8 +80,6 @@ class Tumble(AbstractCriterion):
 
     coordinate: str = eqx.field(static=True)
     bound: float = eqx.field(static=True)
-    name = "tumble"
-    unit = "s"
 
     def __init__(self, coordinate: str, bound: Any = np.pi / 2):
         self.coordinate = coordinate
@@ -111,15 +109,13 @@ class Tumble(AbstractCriterion):
 
     def describe(self) -> dict[str, Any]:
         """Coordinate and bound."""
-        return {"criterion": self.name, "coordinate": self.coordinate, "bound": self.bound}
+        return {"criterion": "tumble", "coordinate": self.coordinate, "bound": self.bound}
 
 
 class Leaves(AbstractCriterion):
     """Unstable where `condition(q, qd, t, params)` gets to zero or above (or true) in time [s]."""
 
     condition: Callable[..., Any]
-    name = "leaves"
-    unit = "s"
 
     def copies(self, system: AbstractSystem) -> np.ndarray:
         """The point alone."""
@@ -140,7 +136,7 @@ class Leaves(AbstractCriterion):
     def describe(self) -> dict[str, Any]:
         """The function's name."""
         name = getattr(self.condition, "__qualname__", type(self.condition).__name__)
-        return {"criterion": self.name, "condition": name}
+        return {"criterion": "leaves", "condition": name}
 
 
 def _in_time(times: np.ndarray) -> np.ndarray:
@@ -156,8 +152,6 @@ class Spread(AbstractCriterion):
 
     offset: tuple[tuple[str, float], ...] = eqx.field(static=True)
     limit: float = eqx.field(static=True)
-    name = "spread"
-    unit = ""
 
     def __init__(self, offset: dict[str, Any], limit: Any = 1.0):
         self.offset = tuple((str(k), float(as_scalar(v, f"offset {k}"))) for k, v in offset.items())
@@ -190,4 +184,4 @@ class Spread(AbstractCriterion):
 
     def describe(self) -> dict[str, Any]:
         """Offset and limit."""
-        return {"criterion": self.name, "limit": self.limit, **dict(self.offset)}
+        return {"criterion": "spread", "limit": self.limit, **dict(self.offset)}

@@ -1,10 +1,12 @@
 """The record of where a family of periodic motions changes its stability."""
 
+from typing import Any
+
 import equinox as eqx
 import numpy as np
 
 from .._typing import AnyArray, Params
-from ..model import AbstractSystem
+from ..model import AbstractSystem, parameter_paths
 
 _SHOWN = 6  # bands that are printed
 
@@ -56,6 +58,64 @@ class BandEdges(eqx.Module):
             return f"{np.rad2deg(value):.6f}°"
         return f"{value:.9g} {self.unit}".rstrip()
 
+    def summary(self) -> dict[str, Any]:
+        """The edges in short, of numbers and words only; angles in degrees."""
+        scale = float(np.rad2deg(1.0)) if self.unit == "rad" else 1.0
+        return {
+            "system": self.system.name,
+            "family": self.family,
+            "unit": "deg" if self.unit == "rad" else self.unit,
+            "edges": [
+                {
+                    "value": scale * float(value),
+                    "opens": bool(opens),
+                    "kind": kind,
+                    "period": float(period),
+                    "derivatives": {
+                        path: _plain(scale * np.asarray(slope)[i])
+                        for path, slope in self.derivatives.items()
+                    },
+                }
+                for i, (value, opens, kind, period) in enumerate(
+                    zip(self.values, self.opens, self.kinds, self.periods, strict=True)
+                )
+            ],
+            "bands": [
+                {"from": scale * low, "to": scale * high, "stable": stable}
+                for low, high, stable in self.bands
+            ],
+            "touches": [scale * float(value) for value in self.touches],
+            "map": self.map,
+            "rtol": float(self.rtol),
+        }
+
+    def slope_lines(self) -> list[str]:
+        """How far each edge moves for one percent more of each parameter, as text."""
+        if not len(self.values):
+            return []
+        rows = [
+            f"  {name:<12}" + "".join(f"{value:>14.6f}" for value in values)
+            for name, values in self.per_percent().items()
+        ]
+        unit = "deg" if self.unit == "rad" else self.unit
+        return [f"edges move, for one percent more of a parameter, by [{unit}]", *rows]
+
+    def per_percent(self) -> dict[str, np.ndarray]:
+        """0.01 p d(edge)/dp of every parameter that is not zero, by path, shape (k,).
+
+        Angles in degrees. Entries of arrays count one by one, as `masses[1]`.
+        """
+        scale = float(np.rad2deg(1.0)) if self.unit == "rad" else 1.0
+        moved = {}
+        for path, leaf in parameter_paths(self.params).items():
+            numbers = np.asarray(leaf)
+            for index in np.ndindex(numbers.shape):
+                if numbers[index]:
+                    entry = f"{path}[{','.join(map(str, index))}]" if index else path
+                    slope = np.asarray(self.derivatives[path])[(slice(None), *index)]
+                    moved[entry] = 0.01 * scale * numbers[index] * slope
+        return moved
+
     def __str__(self) -> str:
         edges = [
             f"{self._said(value)} {'opens' if opens else 'closes'} ({kind})"
@@ -77,6 +137,13 @@ class BandEdges(eqx.Module):
             f"{self._said(float(self.grid[-1]))}{gaps}; map of a {self.map}; "
             f"rtol {float(self.rtol):g}"
         )
+
+
+def _plain(array: np.ndarray) -> Any:
+    """Nested lists of numbers; None for what is not finite."""
+    if array.ndim:
+        return [_plain(entry) for entry in array]
+    return float(array) if np.isfinite(array) else None
 
 
 def _listed(items: list[str]) -> str:

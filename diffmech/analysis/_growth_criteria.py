@@ -3,10 +3,11 @@
 from typing import Any
 
 import equinox as eqx
+import jax.numpy as jnp
 import numpy as np
 
 from .._checks import as_scalar
-from ..ensemble import AbstractReducer, Growth, Megno, Sali
+from ..ensemble import AbstractReducer, Growth, Megno, Neighbours, Sali
 from ..model import AbstractSystem
 from ._criteria import AbstractCriterion, alone, judged
 
@@ -35,8 +36,6 @@ class Ftle(AbstractCriterion):
     calm: float = eqx.field(static=True)
     wild: float = eqx.field(static=True)
     direction: tuple[float, ...] | None = eqx.field(static=True)
-    name = "ftle"
-    unit = "1/s"
 
     def __init__(self, calm: Any = 1e2, wild: Any = 1e4, direction: Any = None):
         self.calm = float(as_scalar(calm, "calm", positive=True))
@@ -63,7 +62,7 @@ class Ftle(AbstractCriterion):
 
     def describe(self) -> dict[str, Any]:
         """The two factors, and the direction if one was given."""
-        about = {"criterion": self.name, "calm": self.calm, "wild": self.wild}
+        about = {"criterion": "ftle", "calm": self.calm, "wild": self.wild}
         if self.direction is not None:
             about["direction"] = list(self.direction)
         return about
@@ -77,8 +76,6 @@ class MeanGrowth(AbstractCriterion):
 
     regular: float = eqx.field(static=True, default=3.0)
     chaotic: float = eqx.field(static=True, default=5.0)
-    name = "megno"
-    unit = "-"
 
     def copies(self, system: AbstractSystem) -> np.ndarray:
         """The point alone."""
@@ -98,7 +95,7 @@ class MeanGrowth(AbstractCriterion):
 
     def describe(self) -> dict[str, Any]:
         """The two limits."""
-        return {"criterion": self.name, "regular": self.regular, "chaotic": self.chaotic}
+        return {"criterion": "megno", "regular": self.regular, "chaotic": self.chaotic}
 
 
 class Alignment(AbstractCriterion):
@@ -109,8 +106,6 @@ class Alignment(AbstractCriterion):
 
     apart: float = eqx.field(static=True, default=1e-4)
     aligned: float = eqx.field(static=True, default=1e-8)
-    name = "sali"
-    unit = "-"
 
     def copies(self, system: AbstractSystem) -> np.ndarray:
         """The point alone."""
@@ -130,4 +125,60 @@ class Alignment(AbstractCriterion):
 
     def describe(self) -> dict[str, Any]:
         """The two limits."""
-        return {"criterion": self.name, "apart": self.apart, "aligned": self.aligned}
+        return {"criterion": "sali", "apart": self.apart, "aligned": self.aligned}
+
+
+class Multipliers(AbstractCriterion):
+    """Floquet multipliers of the periodic motion through each start; the duration is its period.
+
+    For machines driven with that period: an equilibrium or a forced response through the start
+    whose linear stability is asked for. Measures the largest |μ| of the monodromy matrix: stable
+    up to 1 + `margin`. Where the motion does not come back to its start, to `closing` in every
+    coordinate and rate, there is no multiplier: undecided. (Orbits whose period depends on the
+    start are the matter of `band_edges`.)
+    """
+
+    margin: float = eqx.field(static=True, default=1e-5)
+    closing: float = eqx.field(static=True, default=1e-5)
+
+    def copies(self, system: AbstractSystem) -> np.ndarray:
+        """The point alone."""
+        return alone(system)
+
+    def reducers(self, system: AbstractSystem) -> dict[str, AbstractReducer]:
+        """The monodromy matrix, and how far from its start the motion ends."""
+        return {"matrix": Neighbours(*np.eye(2 * system.n)), "away": _Away()}
+
+    def measure(self, values: dict[str, Any], duration: float) -> np.ndarray:
+        """The largest |μ|; NaN where the motion does not close."""
+        matrix = values["matrix"][:, 0]
+        sound = np.all(np.isfinite(matrix), axis=(1, 2)) & (values["away"][:, 0] <= self.closing)
+        largest = np.full(matrix.shape[0], np.nan)
+        if np.any(sound):
+            largest[sound] = np.max(np.abs(np.linalg.eigvals(matrix[sound])), axis=-1)
+        return largest
+
+    def judge(self, measured: np.ndarray, duration: float) -> np.ndarray:
+        """Stable on the unit circle and inside of it."""
+        return judged(measured, 1 + self.margin, np.nextafter(1 + self.margin, 2))
+
+    def describe(self) -> dict[str, Any]:
+        """The margins."""
+        return {"criterion": "multipliers", "margin": self.margin, "closing": self.closing}
+
+
+class _Away(AbstractReducer):
+    """The largest difference of a coordinate or rate from the start's, in the end."""
+
+    def init(self, t: Any, q: Any, qd: Any, params: Any) -> Any:
+        """The start, twice."""
+        return (q, qd), (q, qd)
+
+    def update(self, carry: Any, before: Any, after: Any, params: Any) -> Any:
+        """The newest state beside the first."""
+        return carry[0], (after.q, after.qd)
+
+    def finish(self, carry: Any) -> Any:
+        """The largest difference."""
+        (q0, qd0), (q, qd) = carry
+        return jnp.maximum(jnp.max(jnp.abs(q - q0)), jnp.max(jnp.abs(qd - qd0)))

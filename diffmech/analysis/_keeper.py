@@ -93,8 +93,8 @@ class Keeper:
         different = differences(settings, self._theirs)
         if different:
             raise ValueError(
-                f"`{self._path}` was begun with other settings ({'; '.join(different)}): use those, "
-                "or start anew with `overwrite=True`"
+                f"`{self._path}` was begun with other settings ({'; '.join(different)}): use "
+                "those, or start anew with `overwrite=True`"
             )
 
     def keep(self, record: StabilityMap, done: int) -> None:

@@ -20,6 +20,7 @@ from ._starts import require_consistent
 _DEFAULT_RTOL = {"float64": 1e-10, "float32": 1e-4}
 _SAMPLES = 512  # running estimates kept
 _BATCHES = 8  # of the second half
+_FIRST_STRETCH = 1000  # steps
 _STRETCH_SECONDS = 0.5  # wall clock between two looks at Ctrl-C and the progress bar
 _AT_REST = 1e-6  # of the size of the coordinates, or of their rates
 _INDEPENDENT = 1e-10  # of the largest singular value of the constraints' rows
@@ -106,6 +107,8 @@ def lyapunov(
         system, q, qd, directions, params=params, t0=start, duration=before + length, rtol=tolerance
     )
     frame, met, interrupted = _march(plan, run, frame, stops, progress, system.name)
+    if len(met.t) < len(stops) and len(met.t) >= (before > 0):
+        met = _with_end(met, frame, system.n, float(start) + before)
     status = Status.INTERRUPTED if interrupted else frame.status
     used = jax.tree.map(lambda leaf: leaf[1 if before else 0 :], met)
     grown = used.grown - (met.grown[0] if before and len(met.t) else 0.0)
@@ -160,26 +163,38 @@ def _march(
     """To all stops, a part of a second at a time: where it ended, what was met, if interrupted."""
     k, n = plan.layout.tangents, plan.layout.n
     reached = [Reached(np.zeros((0, k)), np.zeros((0, n)), np.zeros((0, n)), np.zeros(0))]
-    start, batch, done = float(run.numbers.start), 1, 0
-    interrupted = False
+    start, most, done = float(run.numbers.start), _FIRST_STRETCH, 0
+    known, interrupted = False, False
     try:
         with Progress(float(run.numbers.end) - start, progress, label) as bar:
-            while done < len(stops):
-                clock = time.perf_counter()
-                frame, met = frame_at(plan, run, frame, stops[done : done + batch])
-                taken = time.perf_counter() - clock
-                if frame.status is not Status.OK:  # the stops that it did not reach are not kept
-                    arrived = met.t >= stops[done : done + batch]
-                    reached.append(jax.tree.map(lambda leaf, at=arrived: leaf[at], met))
-                    break
+            while done < len(stops) and frame.status is Status.OK:
+                clock, before = time.perf_counter(), _steps(frame)
+                frame, met = frame_at(plan, run, frame, stops[done : done + STOPS], most)
                 reached.append(met)
                 done += len(met.t)
-                more = min(_STRETCH_SECONDS / max(taken, 1e-3), 8.0)
-                batch = int(np.clip(batch * more, 1, STOPS))
-                bar.update(float(met.t[-1]) - start)
+                if known:  # the first stretch may have been compiled: its time says nothing
+                    pace = (_steps(frame) - before) / max(time.perf_counter() - clock, 1e-6)
+                    most = int(np.clip(pace * _STRETCH_SECONDS, 20, 10**7))
+                known = True
+                bar.update(float(frame.loop.t[0]) - start)
     except KeyboardInterrupt:
         interrupted = True
     return frame, jax.tree.map(lambda *parts: np.concatenate(parts), *reached), interrupted
+
+
+def _with_end(met: Reached, frame: Frame, n: int, since: float) -> Reached:
+    """What was met and, beyond the last stop, where a run ended early."""
+    t = float(frame.loop.t[0])
+    if t <= np.max(met.t, initial=since) or not np.all(np.isfinite(frame.grown)):
+        return met
+    state = np.concatenate(frame.loop.y[: 2 * n])
+    last = Reached(np.asarray(frame.grown), state[:n], state[n:], np.asarray(t))
+    return jax.tree.map(lambda rows, row: np.concatenate([rows, row[None]]), met, last)
+
+
+def _steps(frame: Frame) -> int:
+    """Taken so far, good and bad."""
+    return int(frame.loop.accepted[0]) + int(frame.loop.rejected[0])
 
 
 def _estimates(times: np.ndarray, grown: np.ndarray) -> tuple[Any, Any, Any]:

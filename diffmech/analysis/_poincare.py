@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._checks import as_count, as_scalar, float_dtype, is_traced, warn_if_single_precision
+from .._results import Status
 from .._typing import Number, Params
 from ..ensemble import crossings
 from ..model import AbstractSystem
@@ -111,7 +112,7 @@ def poincare(
         progress=progress,
     )
     if found.interrupted:
-        done = int(np.sum(found.status != found.status.max(initial=0)))
+        done = int(np.sum(found.status != Status.INTERRUPTED))
         warnings.warn(
             f"{system.name}: interrupted after {done} of {len(found.status)} motions; the "
             "crossings found up to there are kept",

@@ -13,6 +13,7 @@ import click
 from ._animate import animate
 from ._demo import demo
 from ._doctor import doctor
+from ._edges import edges
 from ._map import stability_map
 from ._options import debug_option, version_option
 from ._plot import plot
@@ -67,13 +68,14 @@ def cli(context: click.Context) -> None:
     diffmech simulate n_link:n=5 --out run5 --film   with numbers, pictures, film
     diffmech animate babyboot --set qA=45deg         a GIF
     diffmech map babyboot --axis qA=0:180deg:1801 --criterion tumble:qB=90deg
+    diffmech edges babyboot --family qA              where it gets unstable, exactly
     diffmech simulate my_system.py:boot              a machine of your own
     """
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
 
 
-for command in (systems, simulate, animate, plot, report, stability_map, demo, doctor):
+for command in (systems, simulate, animate, plot, report, stability_map, edges, demo, doctor):
     cli.add_command(command)
 
 

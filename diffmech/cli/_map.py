@@ -22,6 +22,7 @@ _CRITERIA = {
     "spread": "spread:qB=0.5deg,limit=1     a second start this far off is further off in the end",
     "ftle": "ftle:calm=100,wild=1e4       growth of a small difference",
     "megno": "megno:regular=3,chaotic=5    mean exponential growth of nearby orbits",
+    "multipliers": "multipliers                  Floquet's; --duration is the period of the drive",
     "sali": "sali:apart=1e-4,aligned=1e-8 alignment of two small differences",
 }
 
@@ -167,8 +168,8 @@ def _axis(system: "AbstractSystem", text: str) -> tuple[str, tuple[float, float,
             low += unit
     rate = name.endswith("_dot")
     unit = system.coordinates.get(name.removesuffix("_dot") if rate else name, "rad")
-    ends = (number(end, f"--axis {name}", unit, rate=rate) for end in (low, high))
-    return name, (*ends, int(count))
+    first, last = (number(end, f"--axis {name}", unit, rate=rate) for end in (low, high))
+    return name, (first, last, int(count))
 
 
 def _rest(
@@ -216,6 +217,7 @@ def as_criterion(system: "AbstractSystem", text: str) -> "AbstractCriterion":
         "ftle": (analysis.Ftle, ("calm", "wild")),
         "megno": (analysis.MeanGrowth, ("regular", "chaotic")),
         "sali": (analysis.Alignment, ("apart", "aligned")),
+        "multipliers": (analysis.Multipliers, ("margin", "closing")),
     }
     kind, names = kinds[word]
     for name in given:

@@ -9,7 +9,7 @@ import types
 from typing import Any
 
 from ._catch import Crossed as Crossed, crossings as crossings
-from ._chaos import Megno as Megno, Sali as Sali
+from ._chaos import Megno as Megno, Neighbours as Neighbours, Sali as Sali
 from ._ensemble import ensemble as ensemble
 from ._frames import (
     STOPS as STOPS,

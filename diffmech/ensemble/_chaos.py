@@ -108,3 +108,31 @@ class Sali(AbstractReducer):
         unit = rows / jnp.sqrt(jnp.sum(rows**2, axis=1))[:, None]
         total, difference = unit[0] + unit[1], unit[0] - unit[1]
         return jnp.sqrt(jnp.minimum(jnp.sum(total**2), jnp.sum(difference**2)))
+
+
+class Neighbours(AbstractReducer):
+    """Where neighbours of the motion end: δ = (δq, δq̇), shape (lanes, k, 2n).
+
+    Of the 2n unit vectors they are the columns of ∂(q, q̇)(end)/∂(q, q̇)(start), as rows.
+    """
+
+    tangents: AnyArray
+
+    def __init__(self, *directions: Any):
+        """Each direction is (δq, δq̇), shape (2n,)."""
+        self.tangents = _rows(directions)
+
+    def init(self, t: Any, q: Any, qd: Any, params: Params) -> Any:
+        """The neighbours, and the doublings left out."""
+        n = q.shape[0]
+        rows = jnp.asarray(self.tangents)
+        return rows[:, :n], rows[:, n:], jnp.zeros_like(rows[:, 0])
+
+    def update(self, carry: Any, before: Instant, after: Instant, params: Params) -> Any:
+        """The neighbours now."""
+        return after.dq, after.dqd, after.doublings
+
+    def finish(self, carry: Any) -> Any:
+        """Their differences from the motion."""
+        dq, dqd, doublings = carry
+        return jnp.concatenate([dq, dqd], axis=1) * jnp.exp(jnp.log(2.0) * doublings)[:, None]

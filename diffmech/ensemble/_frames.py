@@ -103,14 +103,19 @@ def frame_of(
 
 
 def frame_at(
-    plan: FramePlan, run: FrameRun, frame: Frame, stops: np.ndarray
+    plan: FramePlan, run: FrameRun, frame: Frame, stops: np.ndarray, most: int
 ) -> tuple[Frame, Reached]:
-    """Carried on to the last of some stops, increasing, at most `STOPS`; and what was met there."""
+    """Carried on to some stops, increasing, at most `STOPS`; and what was met there.
+
+    After `most` steps it comes back before the last of them; so does a motion that fails.
+    """
     count = len(stops)
     padded = np.full(STOPS, stops[-1], stops.dtype)
     padded[:count] = stops
-    frame, reached = _advance(plan, run, frame, in_force(padded), np.asarray(count, np.int32))
-    return frame, jax.tree.map(lambda leaf: np.asarray(leaf)[:count], reached)
+    frame, reached, met = _advance(
+        plan, run, frame, in_force(padded), np.asarray(count, np.int32), np.asarray(most, np.int32)
+    )
+    return frame, jax.tree.map(lambda leaf: np.asarray(leaf)[: int(met)], reached)
 
 
 def _block(plan: FramePlan, run: FrameRun) -> Block:
@@ -143,32 +148,39 @@ def _begin(plan: FramePlan, run: FrameRun, directions: Any) -> Frame:
 
 @eqx.filter_jit
 def _advance(
-    plan: FramePlan, run: FrameRun, frame: Frame, stops: Any, count: Any
-) -> tuple[Frame, Reached]:
+    plan: FramePlan, run: FrameRun, frame: Frame, stops: Any, count: Any, most: Any
+) -> tuple[Frame, Reached, Any]:
     block, n = _block(plan, run), plan.layout.n
 
-    def reach(stop: Any, frame: Frame) -> Frame:
-        def going(frame: Frame) -> Any:
-            loop = frame.loop
-            return ((loop.status == Status.OK) & (loop.t < stop))[0]
+    def short_of(stop: Any, frame: Frame, left: Any) -> Any:
+        return ((frame.loop.status == Status.OK) & (frame.loop.t < stop))[0] & (left > 0)
 
-        def step(frame: Frame) -> Frame:
+    def reach(stop: Any, frame: Frame, left: Any) -> tuple[Frame, Any]:
+        def step(carry: tuple[Frame, Any]) -> tuple[Frame, Any]:
+            frame, left = carry
             loop, grown = _orthonormal(plan.layout, block.step(frame.loop, stop, run.numbers))
-            return Frame(loop, frame.grown + grown)
+            return Frame(loop, frame.grown + grown), left - 1
 
-        return lax.while_loop(going, step, frame)
+        return lax.while_loop(lambda carry: short_of(stop, *carry), step, (frame, left))
 
-    def one(i: Any, carry: tuple[Frame, Reached]) -> tuple[Frame, Reached]:
-        frame, kept = carry
-        frame = reach(stops[i], frame)
+    def going(carry: tuple[Frame, Any, Reached, Any]) -> Any:
+        frame, left, _, i = carry
+        return (i < count) & (left > 0) & (frame.loop.status == Status.OK)[0]
+
+    def one(carry: tuple[Frame, Any, Reached, Any]) -> tuple[Frame, Any, Reached, Any]:
+        frame, left, kept, i = carry
+        frame, left = reach(stops[i], frame, left)
         q, qd = (jnp.concatenate(part) for part in plan.layout.pair(frame.loop.y, 0))
         here = Reached(frame.grown, q, qd, frame.loop.t[0])
-        return frame, jax.tree.map(lambda room, x: room.at[i].set(x), kept, here)
+        kept = jax.tree.map(lambda room, x: room.at[i].set(x), kept, here)
+        return frame, left, kept, i + (here.t >= stops[i])
 
     rooms = Reached(
         *(jnp.zeros((STOPS, *shape), stops.dtype) for shape in (frame.grown.shape, (n,), (n,), ()))
     )
-    return lax.fori_loop(0, count, one, (frame, rooms))
+    start = (frame, most, rooms, jnp.zeros((), count.dtype))
+    frame, _, kept, met = lax.while_loop(going, one, start)
+    return frame, kept, met
 
 
 def _orthonormal(layout: Layout, loop: Loop) -> tuple[Loop, Any]:

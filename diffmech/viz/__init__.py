@@ -12,6 +12,7 @@ from ._animation import (
     require_film as require_film,
 )
 from ._compare import distance as distance, overlay as overlay
+from ._edges import edge_slopes as edge_slopes
 from ._energy import energy as energy, imbalance as imbalance
 from ._folder import (
     read_settings as read_settings,

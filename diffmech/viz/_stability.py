@@ -156,8 +156,9 @@ _MEASURED = {
 
 
 def _measured(record: StabilityMap) -> str:
-    name = str(record.settings["criterion"]["criterion"])
-    return literal(_MEASURED.get(name, name))
+    about = record.settings["criterion"]
+    name = str(about["criterion"])
+    return literal(str(about.get("measures", _MEASURED.get(name, name))))
 
 
 def _key(ax: Any, record: StabilityMap, without: tuple[Verdict, ...] = ()) -> None:

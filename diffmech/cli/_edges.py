@@ -1,0 +1,88 @@
+"""`diffmech edges`: where periodic motions lose their stability, and how that depends on design."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ._options import as_path, debug_option, force_option, json_option
+from ._runs import start_of, system_with
+from ._words import assignment, for_the_shell, number
+
+
+@click.command()
+@click.argument("system")
+@click.option(
+    "--family",
+    required=True,
+    metavar="NAME",
+    help="The coordinate that swings from rest, or the parameter that changes.",
+)
+@click.option("--span", metavar="FROM:TO", help="Which values: 10:170deg.  [default: half a turn]")
+@click.option(
+    "--period", metavar="SECONDS", help="Of the drive, for a family along a parameter: pi, 0.5."
+)
+@click.option("--set", "sets", multiple=True, metavar="NAME=VALUE", help="Another coordinate.")
+@click.option(
+    "--param", "params", multiple=True, metavar="NAME=VALUE", help="A parameter: IBz=3e-4."
+)
+@click.option("--points", type=int, default=181, show_default=True, help="Of the first look.")
+@click.option("--plot", metavar="FILE", callback=as_path, help="Draw the derivatives: .png, .pdf")
+@force_option
+@json_option
+@debug_option
+def edges(
+    system: str,
+    family: str,
+    span: str | None,
+    period: str | None,
+    sets: tuple[str, ...],
+    params: tuple[str, ...],
+    points: int,
+    plot: Path | None,
+    force: bool,
+    as_json: bool,
+) -> None:
+    """Find where the periodic motions of SYSTEM become unstable, to ten digits.
+
+    A family is all motions that start at rest with one coordinate displaced; or, for a machine
+    that is driven with a period, one motion while a parameter changes. Angles in degrees.
+
+    \b
+    diffmech edges babyboot --family qA
+    diffmech edges babyboot --family qA --param IBz=3e-4 --json
+    """
+    from ..analysis import band_edges
+    from ..viz import edge_slopes, require_picture, save_figure
+
+    if plot is not None:
+        require_picture(plot, overwrite=force)
+    machine = system_with(system, params)
+    given: dict[str, Any] = {"points": points}
+    unit = machine.coordinates.get(family, "rad")
+    if span is not None:
+        low, colon, high = span.partition(":")
+        if not colon:
+            raise click.UsageError(f"--span must look like 10:170deg, but is {span!r}.")
+        for angle in ("deg", "turn"):  # one unit at the end is that of both
+            if high.endswith(angle) and not low.endswith(angle):
+                low += angle
+        given["span"] = tuple(number(end, "--span", unit) for end in (low, high))
+    if period is not None:
+        given["period"] = number(period, "--period")
+    if sets:
+        places = dict(assignment(text, "--set", "qB=1deg") for text in sets)
+        zero = tuple(f"{name}=0" for name in machine.coordinates if name not in places)
+        given["q0"], rates = start_of(machine, None, (*zero, *sets))
+        if any(rates.values()):
+            given["qd0"] = rates
+    found = band_edges(machine, family, **given)
+    if plot is not None:
+        save_figure(edge_slopes(found), plot, overwrite=force)
+    if as_json:
+        click.echo(json.dumps(found.summary(), indent=2, allow_nan=False))
+    else:
+        click.echo(for_the_shell(str(found)))
+        for line in found.slope_lines():
+            click.echo(line)
