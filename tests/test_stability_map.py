@@ -6,6 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
+from scipy.special import mathieu_a, mathieu_b
 
 import diffmech as dm
 from diffmech.ensemble._clock import compiling_seconds
@@ -242,3 +243,21 @@ def test_a_map_too_large_for_memory_is_refused_with_the_numbers(
         dm.stability_map(
             machine("babyboot"), {"qA": (0, 1, 1000), "qB": (0, 1, 1000)}, dm.Tumble("qB"), 1.0
         )
+
+
+def _shaken(q: Any, qd: Any, t: Any, params: Any) -> Any:
+    stiffness = params["a"] - 2 * params["q"] * jnp.cos(2 * t)
+    return 0.5 * qd[0] ** 2 - 0.5 * stiffness * q[0] ** 2
+
+
+def test_multipliers_map_the_tongues_of_mathieu() -> None:
+    # At q = 1 the rest at x = 0 is stable between a₀ and b₁, unstable between b₁ and a₁.
+    system = dm.System(_shaken, {"x": "m"}, params={"a": 1.0, "q": 1.0})
+    known = [float(mathieu_a(0, 1)), float(mathieu_b(1, 1)), float(mathieu_a(1, 1))]
+    made = dm.stability_map(system, {"a": (-1.0, 2.5, 36)}, dm.Multipliers(), np.pi, accuracy=1e-6)
+    assert made.edges is not None
+    places = [edge.place for edge in made.edges]
+    # |μ| grows as the root of the distance from an edge: 1e-5 of it is 1e-10 of that.
+    np.testing.assert_allclose(places, known, atol=1e-5)
+    away = dm.stability_map(system, {"a": [0.5, 1.5]}, dm.Multipliers(), np.pi, q0={"x": 0.3})
+    assert np.all(away.verdicts == dm.Verdict.UNDECIDED), "no orbit of that period there"

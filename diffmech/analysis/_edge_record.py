@@ -139,7 +139,7 @@ class BandEdges(eqx.Module):
         )
 
 
-def _plain(array: np.ndarray) -> Any:
+def _plain(array: Any) -> Any:
     """Nested lists of numbers; None for what is not finite."""
     if array.ndim:
         return [_plain(entry) for entry in array]

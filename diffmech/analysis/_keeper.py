@@ -11,7 +11,7 @@ import numpy as np
 from .._folders import sole_writer
 from .._records import require_writable
 from ._map_files import differences, part_of, read_map, write_map
-from ._map_record import StabilityMap
+from ._map_record import StabilityMap, span
 
 _SAVE_EVERY = 5.0  # [s]
 
@@ -31,10 +31,10 @@ class Keeper:
         self._resume, self._overwrite = resume, overwrite
         self._theirs: dict[str, Any] | None = None
         self._saved = time.monotonic()
-        if self._path is not None and not resume:
-            require_writable(self._path, overwrite=overwrite)
+        if self._path is not None:
+            require_writable(self._path, overwrite=overwrite or resume)
             part = part_of(self._path)
-            if part.exists() and not overwrite:
+            if part.exists() and not (overwrite or resume):
                 raise FileExistsError(
                     f"`{part}` holds the beginning of a map: pass `resume=True` to go on with it, "
                     "or `overwrite=True` to start anew"
@@ -62,7 +62,9 @@ class Keeper:
         """
         if self._path is None or not self._resume:
             return record, 0
-        place = self._path if self._path.exists() else part_of(self._path)
+        # A map that was begun anew beside an old one is the one to go on with.
+        part = part_of(self._path)
+        place = part if part.exists() else self._path
         if not place.exists():
             return record, 0
         found, done = read_map(place, record.system)
@@ -70,7 +72,10 @@ class Keeper:
             not np.array_equal(mine.grid, yours.grid)
             for mine, yours in zip(record.axes, found.axes, strict=True)
         ):
-            raise ValueError(f"`{place}` has other axes: {_named(found)} against {_named(record)}")
+            raise ValueError(
+                f"`{place}` was begun with other axes ({_named(record)} against {_named(found)}): "
+                "use those, or start anew with `overwrite=True`"
+            )
         self._theirs = found.settings
         ours = record.settings
         self.require_same({**found.settings, **ours})
@@ -105,16 +110,33 @@ class Keeper:
     def pause(self, record: StabilityMap, done: int) -> None:
         """Write down what is done, now."""
         if self._path is not None:
-            write_map(record, part_of(self._path), done=done, overwrite=True)
+            with _named_faults(part_of(self._path), record):
+                write_map(record, part_of(self._path), done=done, overwrite=True)
             self._saved = time.monotonic()
 
     def finish(self, record: StabilityMap) -> None:
         """Write the whole map under its own name."""
         if self._path is None:
             return
-        write_map(record, self._path, overwrite=self._overwrite or self._resume)
+        with _named_faults(self._path, record):
+            write_map(record, self._path, overwrite=self._overwrite or self._resume)
         part_of(self._path).unlink(missing_ok=True)
 
 
+@contextlib.contextmanager
+def _named_faults(path: Path, record: StabilityMap) -> Iterator[None]:
+    """Say of a fault of the disk where it was, and how much room the map takes."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is None:  # it says so itself
+            raise
+        arrays = (record.values, record.verdicts, record.energy_error, record.status)
+        need = sum(array.nbytes for array in arrays) / 1e6
+        raise type(error)(
+            f"cannot write `{path}`: {error.strerror}; the map needs {need:.3g} MB there"
+        ) from error
+
+
 def _named(record: StabilityMap) -> str:
-    return ", ".join(f"{axis.name} ({axis.grid.size} values)" for axis in record.axes)
+    return ", ".join(span(axis) for axis in record.axes)

@@ -1,6 +1,7 @@
 """Maps on disk: whole, or as far as they got."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -46,11 +47,22 @@ def read_map(path: str | Path, system: AbstractSystem | None = None) -> tuple[St
     """A map written by `write_map`, and how many of its points are computed."""
     meta, arrays = read_record(path, _KIND)
     try:
-        return _rebuilt(meta, arrays, system), int(meta["done"])
-    except (KeyError, TypeError, IndexError, AttributeError) as error:
+        record, done = _rebuilt(meta, arrays), int(meta["done"])
+        if not 0 <= done <= record.verdicts.size:
+            raise ValueError(f"{done} of {record.verdicts.size} points are done")
+    except (KeyError, TypeError, IndexError, AttributeError, ValueError) as error:
         raise ValueError(
             f"`{path}` was not loaded: its contents are incomplete ({error})"
         ) from error
+    if system is None:
+        return record, done
+    coordinates = record.system.coordinates
+    if system.coordinates != coordinates:
+        raise ValueError(
+            f"`{path}` was not loaded: the map was made with the coordinates "
+            f"{', '.join(coordinates)}, but {system.name!r} has {', '.join(system.coordinates)}"
+        )
+    return replace(record, system=system.with_params(record.settings["params"])), done
 
 
 def load_map(path: str | Path, system: AbstractSystem | None = None) -> StabilityMap:
@@ -66,9 +78,7 @@ def load_map(path: str | Path, system: AbstractSystem | None = None) -> Stabilit
     return read_map(path, system)[0]
 
 
-def _rebuilt(
-    meta: dict[str, Any], arrays: dict[str, np.ndarray], system: AbstractSystem | None
-) -> StabilityMap:
+def _rebuilt(meta: dict[str, Any], arrays: dict[str, np.ndarray]) -> StabilityMap:
     axes = tuple(
         Axis(str(name), str(unit), arrays[f"axis.{i}"], str(kind))
         for i, (name, unit, kind) in enumerate(meta["axes"])
@@ -77,12 +87,6 @@ def _rebuilt(
     for name, kind in _ARRAYS.items():
         if arrays[name].shape != shape or arrays[name].dtype.kind != kind:
             raise ValueError(f"array {name!r} does not fit the axes of the map")
-    coordinates = CoordinateUnits(dict(meta["coordinates"]))
-    if system is not None and system.coordinates != coordinates:
-        raise ValueError(
-            f"the map was made with {', '.join(coordinates)}, but {system.name!r} has the "
-            f"coordinates {', '.join(system.coordinates)}"
-        )
     pairs = meta["edges"]
     edges = None
     if pairs is not None:
@@ -92,18 +96,33 @@ def _rebuilt(
         )
     return StabilityMap(
         axes=axes,
-        **{name: arrays[name] for name in _ARRAYS},
+        values=arrays["values"],
+        verdicts=arrays["verdicts"],
+        energy_error=arrays["energy_error"],
+        status=arrays["status"],
         edges=edges,
         settings=dict(meta["settings"]),
-        system=system or Recorded(str(meta["system"]), coordinates, {}),
+        system=Recorded(str(meta["system"]), CoordinateUnits(dict(meta["coordinates"])), {}),
     )
 
 
 def differences(ours: dict[str, Any], theirs: dict[str, Any]) -> list[str]:
     """Settings that are not the same, as "name: here against there"."""
     said = []
+    ours, theirs = _flat(ours), _flat(theirs)
     for key in sorted({*ours, *theirs}):
         here, there = (json.dumps(each.get(key), sort_keys=True) for each in (ours, theirs))
         if here != there:
             said.append(f"{key}: {here} against {there}")
     return said
+
+
+def _flat(settings: dict[str, Any]) -> dict[str, Any]:
+    """Settings within settings under names of their own: `params.mB`."""
+    flat: dict[str, Any] = {}
+    for key, value in settings.items():
+        if isinstance(value, dict):
+            flat |= {f"{key}.{inner}": each for inner, each in value.items()}
+        else:
+            flat[key] = value
+    return flat

@@ -108,7 +108,7 @@ class StabilityMap(eqx.Module):
         lines = [
             f"{self.system.name}: {' x '.join(str(k) for k in self.verdicts.shape)} motions of "
             f"{self.settings['duration']:g} s",
-            *(f"  axis       {_span(axis)}" for axis in self.axes),
+            *(f"  axis       {span(axis)}" for axis in self.axes),
             f"  criterion  {_described(self.settings['criterion'])}",
             f"  verdicts   {shares}",
         ]
@@ -145,7 +145,8 @@ def shown(value: float, unit: str) -> str:
     return f"{value:.8g} {unit}".rstrip()
 
 
-def _span(axis: Axis) -> str:
+def span(axis: Axis) -> str:
+    """An axis in words: from where to where, and how many values."""
     low, high = (shown(float(axis.grid[i]), axis.unit) for i in (0, -1))
     return f"{axis.name} from {low} to {high}, {axis.grid.size} values"
 

@@ -7,7 +7,7 @@ import jax
 import numpy as np
 
 from .._results import Status
-from ..ensemble import EnergyError, ensemble
+from ..ensemble import EnergyError, Ensemble, ensemble
 from ..model import AbstractSystem, parameter_paths
 from ._axes import Grid
 from ._criteria import AbstractCriterion
@@ -42,28 +42,11 @@ class Study(NamedTuple):
         Raises:
             KeyboardInterrupt: the user ended it; nothing of these points is kept.
         """
-        criterion, system = self.criterion, self.system
-        q0s, qd0s, params = self.grid.lanes(system, system.params, places)
-        beside = criterion.copies(system)
-        count, copies, n = q0s.shape[0], beside.shape[0], system.n
-        if copies > 1:
-            q0s, qd0s = (np.repeat(x, copies, axis=0) for x in (q0s, qd0s))
-            q0s = q0s + np.tile(beside[:, :n], (count, 1))
-            qd0s = qd0s + np.tile(beside[:, n:], (count, 1))
-            params = _repeated(system.params, params, copies)
-        with warnings.catch_warnings():  # an interruption is told by the status as well
-            warnings.simplefilter("ignore", UserWarning)
-            ran = ensemble(
-                system,
-                q0s,
-                qd0s,
-                duration=self.duration,
-                reduce={**criterion.reducers(system), _ENERGY: EnergyError(system)},
-                params=params,
-                progress=False,
-                **self.options,
-            )
-        status = np.asarray(ran.status).reshape(count, copies)
+        criterion = self.criterion
+        ran = self._motions(places)
+        count = places[0].size
+        status = np.asarray(ran.status).reshape(count, -1)
+        copies = status.shape[1]
         if np.any(status == Status.INTERRUPTED):
             raise KeyboardInterrupt
         found = jax.tree.map(
@@ -78,6 +61,42 @@ class Study(NamedTuple):
         verdicts[~ended] = Verdict.FAILED
         worst = np.where(ended, status[:, 0], np.max(status, axis=1)).astype(np.int8)
         return Points(values, verdicts, energy, worst, ran.settings)
+
+    def engine(self) -> dict[str, Any]:
+        """The ensemble's settings, found without computing or compiling a motion."""
+        settings: dict[str, Any] = {}
+
+        def traced(nothing: Any) -> Any:
+            first = [axis.grid[:1] for axis in self.grid.axes]
+            settings.update(self._motions(first, nothing).settings)
+            return nothing
+
+        jax.eval_shape(traced, 0.0)
+        return settings
+
+    def _motions(self, places: list[np.ndarray], shift: Any = 0.0) -> Ensemble:
+        """All motions of some points: those of the first point, those of the second, ..."""
+        criterion, system = self.criterion, self.system
+        q0s, qd0s, params = self.grid.lanes(system, system.params, places)
+        beside = criterion.copies(system)
+        count, copies, n = q0s.shape[0], beside.shape[0], system.n
+        if copies > 1:
+            q0s, qd0s = (np.repeat(x, copies, axis=0) for x in (q0s, qd0s))
+            q0s = q0s + np.tile(beside[:, :n], (count, 1))
+            qd0s = qd0s + np.tile(beside[:, n:], (count, 1))
+            params = _repeated(system.params, params, copies)
+        with warnings.catch_warnings():  # an interruption is told by the status as well
+            warnings.simplefilter("ignore", UserWarning)
+            return ensemble(
+                system,
+                q0s + shift,
+                qd0s,
+                duration=self.duration,
+                reduce={**criterion.reducers(system), _ENERGY: EnergyError(system)},
+                params=params,
+                progress=False,
+                **self.options,
+            )
 
 
 def _repeated(own: Any, params: dict[str, Any], copies: int) -> dict[str, Any]:

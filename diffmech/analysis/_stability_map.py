@@ -94,12 +94,14 @@ def stability_map(
     with keeper.alone():
         record = _empty(study, fine)
         record, done = keeper.earlier(record)
+        if done:
+            record = _with_engine(record, study.engine(), keeper)
         try:
             with Progress(count, progress, f"{system.name} map", "points") as bar:
                 for start in range(done, count, _CHUNK):
                     stop = min(start + _CHUNK, count)
                     points = study.at(grid.places(start, stop))
-                    record = _with_engine(record, points, keeper)
+                    record = _with_engine(record, points.engine, keeper)
                     _fill(record, points, start, stop)
                     done = stop
                     keeper.keep(record, done)
@@ -190,10 +192,10 @@ def _empty(study: Study, accuracy: float | None) -> StabilityMap:
     )
 
 
-def _with_engine(record: StabilityMap, points: Points, keeper: Keeper) -> StabilityMap:
-    """The ensemble's settings are known after the first points."""
-    engine = {key: value for key, value in points.engine.items() if key != "why"}
+def _with_engine(record: StabilityMap, engine: dict[str, Any], keeper: Keeper) -> StabilityMap:
+    """The map with the ensemble's settings, which are known after the first points."""
     settings = {**record.settings, **engine}
+    del settings["why"]
     keeper.require_same(settings)
     return replace(record, settings=settings)
 

@@ -1,6 +1,7 @@
 """`diffmech map`: where a machine behaves, and where it does not."""
 
 import json
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from ..model import AbstractSystem
 
 _TOO_MANY_FAILED = 3  # exit code
+_ANGLE = re.compile(r"(deg|rad|turn|°)(/s)?$", re.IGNORECASE)
 _CRITERIA = {
     "tumble": "tumble:qB=90deg              a coordinate reaches a bound",
     "spread": "spread:qB=0.5deg,limit=1     a second start this far off is further off in the end",
@@ -105,11 +107,14 @@ def stability_map(
         raise click.UsageError("--resume needs --out, the map it goes on with.")
     share = number(allow_failed, "--allow-failed", "")
     tuned()  # before JAX starts
+    from .._records import require_writable
     from ..analysis import stability_map as make_map
     from ..viz import require_picture, save_figure, stability
 
     if plot is not None:
         require_picture(plot, overwrite=force or resume)
+    if csv is not None:
+        require_writable(csv, overwrite=force or resume)
     made = system_with(system, params)
     grids = dict(_axis(made, text) for text in axes)
     if len(grids) != len(axes):
@@ -122,8 +127,9 @@ def stability_map(
     }
     given |= {name: numbers[name] for name in ("method", "max_steps") if numbers[name] is not None}
     if accuracy is not None:
-        unit = made.coordinates.get(next(iter(grids)), "rad")
-        given["accuracy"] = number(accuracy, "--accuracy", unit)
+        name = next(iter(grids))
+        unit, rate = _unit(made, name)
+        given["accuracy"] = number(accuracy, "--accuracy", unit, rate=rate)
     record = make_map(
         made,
         grids,
@@ -138,7 +144,7 @@ def stability_map(
         **given,
     )
     if csv is not None:
-        record.to_csv(csv, overwrite=force)
+        record.to_csv(csv, overwrite=force or resume)
     if plot is not None and not stop_requested():
         save_figure(stability(record), plot, overwrite=force or resume)
     click.echo(json.dumps(record.summary(), indent=2, allow_nan=False) if as_json else str(record))
@@ -163,13 +169,22 @@ def _axis(system: "AbstractSystem", text: str) -> tuple[str, tuple[float, float,
     if len(parts) != 3 or not parts[2].strip().isdigit():
         raise click.UsageError(f"--axis must look like qA=0:180deg:1801, but is {text!r}.")
     low, high, count = (part.strip() for part in parts)
-    for unit in ("deg", "rad", "turn"):  # one unit at the end is that of both
-        if high.endswith(unit) and not low.endswith(("deg", "rad", "turn", "°")):
-            low += unit
-    rate = name.endswith("_dot")
-    unit = system.coordinates.get(name.removesuffix("_dot") if rate else name, "rad")
+    units = [_ANGLE.search(end) for end in (low, high)]
+    if units[1] and not units[0]:  # one unit at the end is that of both
+        low += units[1][0]
+    if units[0] and not units[1]:
+        raise click.UsageError(
+            f"--axis {name} must have its unit after the second number, but is {text!r}."
+        )
+    unit, rate = _unit(system, name)
     first, last = (number(end, f"--axis {name}", unit, rate=rate) for end in (low, high))
     return name, (first, last, int(count))
+
+
+def _unit(system: "AbstractSystem", name: str) -> tuple[str, bool]:
+    """The unit of what an axis is called after (parameters may be angles), and if it is a rate."""
+    rates = {f"{coordinate}_dot": coordinate for coordinate in system.coordinates}
+    return system.coordinates.get(rates.get(name, name), "rad"), name in rates
 
 
 def _rest(
@@ -199,11 +214,17 @@ def as_criterion(system: "AbstractSystem", text: str) -> "AbstractCriterion":
         for part in rest.split(",")
         if part
     ]
-    units = system.coordinates
-    given = {
-        key: number(value, f"--criterion {key}", units.get(key.removesuffix("_dot"), ""))
-        for key, value in pairs
-    }
+    coordinates = list(system.coordinates)
+    for key, _ in pairs:
+        if word == "tumble":
+            require_known(key, "coordinate", coordinates)
+        elif word == "spread":
+            rates = [f"{name}_dot" for name in coordinates]
+            require_known(key, "coordinate or rate", [*coordinates, *rates, "limit"])
+    given = {}
+    for key, value in pairs:
+        known = system.coordinates.get(key.removesuffix("_dot"), "")
+        given[key] = number(value, f"--criterion {key}", known, rate=key.endswith("_dot"))
     if word == "tumble":
         if len(given) != 1:
             raise click.UsageError("--criterion tumble needs one bound: tumble:qB=90deg.")

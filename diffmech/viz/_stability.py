@@ -25,6 +25,8 @@ VERDICT_COLOURS = {
     Verdict.MISSING: "#FFFFFF",
 }
 _MOST_PIXELS = 4000  # of a strip: more points than that share one
+_MOST_SHARP = 500  # of a strip: more of them than a screen has there
+_MOST_PIXELS_EACH_WAY = 1000  # of an area whose points are not equally far apart
 
 
 def stability(record: StabilityMap, ax: Any = None) -> Any:
@@ -54,11 +56,13 @@ def bands(record: StabilityMap, ax: Any = None, *, curve: bool = True) -> Any:
     low, high = _value_range(record) if curve else (0.0, 1.0)
     height = 0.22 * (high - low) if curve else 1.0
     bottom = low - 1.4 * height if curve else 0.0
+    pixels = _colours(record.verdicts[_shown(x, _MOST_PIXELS)])
     ax.imshow(
-        _colours(record.verdicts)[None, :, :],
+        pixels[None, :, :],
         extent=(*_ends(x), bottom, bottom + height),
         aspect="auto",
-        interpolation="nearest",
+        # The narrowest bands must not fall between the pixels of the screen.
+        interpolation="antialiased" if len(pixels) > _MOST_SHARP else "nearest",
         zorder=1,
     )
     ax.set_xlim(*sorted(_ends(x)))
@@ -91,11 +95,12 @@ def areas(record: StabilityMap, ax: Any = None) -> Any:
         ax = add_axes(figure, 111)
     ax.grid(False)
     (x, x_unit), (y, y_unit) = (in_degrees(axis) for axis in record.axes)
-    unstable = record.verdicts == Verdict.UNSTABLE
-    shown = np.where(unstable & np.isfinite(record.values), record.values, np.nan).T
+    pixels = np.ix_(*(_shown(each, _MOST_PIXELS_EACH_WAY) for each in (x, y)))
+    verdicts, values = record.verdicts[pixels], record.values[pixels]
+    shown = np.where((verdicts == Verdict.UNSTABLE) & np.isfinite(values), values, np.nan).T
     extent = (*_ends(x), *_ends(y))
     how = {"extent": extent, "aspect": "auto", "origin": "lower", "interpolation": "nearest"}
-    ax.imshow(np.swapaxes(_colours(record.verdicts), 0, 1), zorder=1, **how)
+    ax.imshow(np.swapaxes(_colours(verdicts), 0, 1), zorder=1, **how)
     if np.any(np.isfinite(shown)):
         image = ax.imshow(shown, cmap="cividis", zorder=2, **how)
         bar = ax.figure.colorbar(image, ax=ax, pad=0.02)
@@ -119,6 +124,16 @@ def _ends(x: np.ndarray) -> tuple[float, float]:
     if x.size == 1:
         return float(x[0]) - 0.5, float(x[0]) + 0.5
     return float(x[0] - 0.5 * (x[1] - x[0])), float(x[-1] + 0.5 * (x[-1] - x[-2]))
+
+
+def _shown(x: np.ndarray, most: int) -> np.ndarray:
+    """Which point each of equally wide pixels shows: every one once, or else the nearest."""
+    if np.allclose(np.diff(x), x[-1:] - x[-2:-1], rtol=1e-6, atol=0.0):
+        return np.arange(x.size)
+    low, high = _ends(x)
+    places = low + (high - low) * (np.arange(most) + 0.5) / most
+    sign = np.sign(high - low)
+    return np.searchsorted(sign * 0.5 * (x[1:] + x[:-1]), sign * places)
 
 
 def _colours(verdicts: np.ndarray) -> np.ndarray:
