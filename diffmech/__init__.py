@@ -137,6 +137,7 @@ _HOMES = {
     "velocity": "motion",
     "violations": "motion",
     "winding_number": "analysis",
+    "zoom": "analysis",
 }
 _ROOMS = ("analysis", "ensemble", "geometry", "model", "motion", "simulation", "systems", "viz")
 
@@ -194,6 +195,7 @@ if TYPE_CHECKING:
         return_times as return_times,
         stability_map as stability_map,
         winding_number as winding_number,
+        zoom as zoom,
     )
     from .ensemble import (
         AbstractReducer as AbstractReducer,

@@ -261,3 +261,16 @@ def test_multipliers_map_the_tongues_of_mathieu() -> None:
     np.testing.assert_allclose(places, known, atol=1e-5)
     away = dm.stability_map(system, {"a": [0.5, 1.5]}, dm.Multipliers(), np.pi, q0={"x": 0.3})
     assert np.all(away.verdicts == dm.Verdict.UNDECIDED), "no orbit of that period there"
+
+
+def test_a_zoom_is_the_map_itself_on_a_finer_grid() -> None:
+    chart = boot_map((1.2, 1.4, 21), 5.0, rtol=1e-7)
+    closer = dm.zoom(chart, {"qA": (1.25, 1.35)}, points=21)
+    assert closer.settings["rtol"] == 1e-7
+    shared = closer.axes[0].grid[::2]
+    np.testing.assert_allclose(shared, chart.axes[0].grid[5:16], atol=1e-15)
+    np.testing.assert_array_equal(closer.verdicts[::2], chart.verdicts[5:16])
+    with pytest.raises(ValueError, match="the map has no axis 'qB'"):
+        dm.zoom(chart, {"qB": (0, 1)})
+    with pytest.raises(ValueError, match="the window of `qA` must be"):
+        dm.zoom(chart, {"qA": (1, 1)})

@@ -28,3 +28,4 @@ from ._section import Section as Section, return_times as return_times
 from ._stability_map import stability_map as stability_map
 from ._verdicts import Verdict as Verdict
 from ._winding import winding_number as winding_number
+from ._zoom import zoom as zoom

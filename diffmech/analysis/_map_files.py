@@ -28,12 +28,13 @@ def write_map(
     record: StabilityMap, path: str | Path, *, done: int | None = None, overwrite: bool = False
 ) -> Path:
     """Write a map; `done` is how many of its points are computed, all if None."""
-    edges = record.edges
+    edges, settings = record.edges, record.settings
     meta = {
         "system": record.system.name,
         "coordinates": list(record.system.coordinates.items()),
         "axes": [[axis.name, axis.unit, axis.kind] for axis in record.axes],
-        "settings": record.settings,
+        # A criterion is read in its own order; objects of the file are in that of the alphabet.
+        "settings": {**settings, "criterion": list(settings["criterion"].items())},
         "done": record.verdicts.size if done is None else done,
         "edges": None if edges is None else [[int(e.before), int(e.after)] for e in edges],
     }
@@ -87,7 +88,7 @@ def _rebuilt(meta: dict[str, Any], arrays: dict[str, np.ndarray]) -> StabilityMa
     for name, kind in _ARRAYS.items():
         if arrays[name].shape != shape or arrays[name].dtype.kind != kind:
             raise ValueError(f"array {name!r} does not fit the axes of the map")
-    pairs = meta["edges"]
+    settings, pairs = meta["settings"], meta["edges"]
     edges = None
     if pairs is not None:
         edges = tuple(
@@ -101,7 +102,7 @@ def _rebuilt(meta: dict[str, Any], arrays: dict[str, np.ndarray]) -> StabilityMa
         energy_error=arrays["energy_error"],
         status=arrays["status"],
         edges=edges,
-        settings=dict(meta["settings"]),
+        settings={**settings, "criterion": dict(settings["criterion"])},
         system=Recorded(str(meta["system"]), CoordinateUnits(dict(meta["coordinates"])), {}),
     )
 
