@@ -12,6 +12,7 @@ WORKERS ?= auto
 demo: $(VENV)/.installed
 	$(BIN)/python examples/babyboot_digits.py
 	$(BIN)/diffmech demo
+	$(BIN)/python examples/babyboot_bands.py
 
 test: $(VENV)/.installed-test lint
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
@@ -31,6 +32,7 @@ bench: $(VENV)/.installed-test
 	$(BIN)/python benchmarks/long_energy.py
 	$(BIN)/python benchmarks/parts_cost.py
 	$(BIN)/python benchmarks/constraint_cost.py
+	$(BIN)/python benchmarks/stability.py
 	$(BIN)/python benchmarks/ensemble_scaling.py
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
 	$(BIN)/python benchmarks/ensemble.py

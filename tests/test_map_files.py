@@ -569,6 +569,9 @@ def test_labels_and_shares_are_the_maps() -> None:
     image = pixels(ax.figure)
     for place, kind in enumerate(kinds):
         require_colour(colour_at(ax, image, place), dm.Verdict(kind))
+    seen = [colour_at(ax, image, list(kinds).index(kind)) for kind in dm.Verdict]
+    apart = [np.abs(a - b).max() for i, a in enumerate(seen) for b in seen[i + 1 :]]
+    assert min(apart) > 0.2, "every verdict has a colour of its own"
     require_tidy(ax.figure)
     turning = Axis("qA_dot", "rad/s", np.radians([0.0, 90.0]), "rate")
     ax = viz.stability(drawn_map([0, 1], turning))

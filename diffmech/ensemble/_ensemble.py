@@ -73,7 +73,8 @@ def ensemble(
     - `duration` [s].
     - `reduce`: what to keep: a reducer (`Last`, `Largest`, `Smallest`, `FirstTime`, `Crossings`,
       `Samples`, `EnergyError`, `Growth`, `Neighbours`, `Megno`, `Sali`, or your own), its name
-      ("last", "energy_error"), a list of them, or a mapping by name. None means `Last`: `values["last"]` is (q, q̇) at the end.
+      ("last", "energy_error"), a list of them, or a mapping by name. None means `Last`:
+      `values["last"]` is (q, q̇) at the end.
     - `params`: as the system's, where a leaf with one more leading axis varies from lane to lane;
       or a mapping by path of such values: `params={"mB": np.linspace(0.1, 0.2, 1000)}`.
     - `method`: "Dopri8", "Tsit5", "Dopri5", "Bosh3" or such a Diffrax solver, from which the
