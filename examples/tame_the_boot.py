@@ -31,22 +31,23 @@ def moments(block):
 def tumbling(boot) -> int:
     """How many of 141 releases from 80° to 94°, with the plate at 1°, tumble within 60 s."""
     axes, still = {"qA": np.deg2rad(np.linspace(80, 94, 141))}, {"qB": np.deg2rad(1)}
-    return dm.stability_map(boot, axes, dm.Tumble("qB"), 60.0, q0=still).counts[1]
+    chart = dm.stability_map(boot, axes, dm.Tumble("qB"), 60.0, q0=still)
+    return chart.counts[dm.Verdict.UNSTABLE]
 
 
 def main() -> None:
     thin = dm.systems.babyboot()
     before = dm.band_edges(thin, "qA")
     print(f"{before}\n\nthick, wide, high [mm]     first edge")
-    block, missing = jnp.array([0.01, *PLATE[1:]]), 1.0
+    block, missing, thick = jnp.array([0.01, *PLATE[1:]]), 1.0, thin
     while abs(missing) > 1e-9:
         thick = thin.with_params(moments(block))
         edges = dm.band_edges(thick, "qA")
         print("{:7.2f} {:7.2f} {:7.2f}".format(*(1e3 * block)), end="")
         print(f"{np.rad2deg(edges.values[0]):16.8f}°")
         missing = np.deg2rad(95.0) - edges.values[0]
-        along = jax.jacfwd(moments)(block)
-        gradient = sum(edges.derivatives[name][0] * along[name] for name in along)  # [rad/m]
+        slopes = jax.jacfwd(moments)(block)
+        gradient = sum((edges.derivatives[name][0] * slopes[name] for name in slopes), 0 * block)
         step = missing * gradient / (gradient @ gradient)
         block = block + step * min(1.0, 0.03 / float(np.max(np.abs(step))))  # 3 cm at most
     lame = dm.band_edges(thin.with_params(moments(PLATE + [PLATE[1] / np.sqrt(3), 0, 0])), "qA")

@@ -106,6 +106,8 @@ def stability_map(
     if resume and out is None:
         raise click.UsageError("--resume needs --out, the map it goes on with.")
     share = number(allow_failed, "--allow-failed", "")
+    if not 0 <= share <= 1:
+        raise click.UsageError(f"--allow-failed must be from 0 to 1, but is {allow_failed!r}.")
     tuned()  # before JAX starts
     from .._records import require_writable
     from ..analysis import stability_map as make_map
