@@ -61,7 +61,7 @@ def main() -> None:
 
     figure, (top, low) = plt.subplots(2, 1, figsize=(7.0, 5.0), sharex=True, layout="constrained")
     dm.viz.bands(chart, top)
-    colours, count = ListedColormap(["#2E9E4F", "#111111"]), len(rows)
+    colours, count = ListedColormap(["#111111", "#2E9E4F"]), len(rows)
     low.pcolormesh(STEPS, range(count), list(rows.values()), cmap=colours, rasterized=True)
     low.set(yticks=range(count), yticklabels=rows, xlabel="qA [deg]", ylim=(count - 0.5, -0.5))
     low.vlines(TABLE, -0.5, count, color="#E69F00", linewidth=0.8)

@@ -30,8 +30,8 @@ def moments(block):
 
 def tumbling(boot) -> int:
     """How many of 141 releases from 80° to 94°, with the plate at 1°, tumble within 60 s."""
-    axes, still = {"qA": np.deg2rad(np.linspace(80, 94, 141))}, {"qB": np.deg2rad(1)}
-    chart = dm.stability_map(boot, axes, dm.Tumble("qB"), 60.0, q0=still)
+    axes, start = {"qA": np.deg2rad(np.linspace(80, 94, 141))}, {"qB": np.deg2rad(1)}
+    chart = dm.stability_map(boot, axes, dm.Tumble("qB"), 60.0, q0=start)
     return chart.counts[dm.Verdict.UNSTABLE]
 
 
@@ -43,8 +43,8 @@ def main() -> None:
     while abs(missing) > 1e-9:
         thick = thin.with_params(moments(block))
         edges = dm.band_edges(thick, "qA")
-        print("{:7.2f} {:7.2f} {:7.2f}".format(*(1e3 * block)), end="")
-        print(f"{np.rad2deg(edges.values[0]):16.8f}°")
+        sizes = "".join(f"{1e3 * size:8.2f}" for size in block)
+        print(f"{sizes}{np.rad2deg(edges.values[0]):15.8f}°")
         missing = np.deg2rad(95.0) - edges.values[0]
         slopes = jax.jacfwd(moments)(block)
         gradient = sum((edges.derivatives[name][0] * slopes[name] for name in slopes), 0 * block)
@@ -57,19 +57,18 @@ def main() -> None:
 
     figure, (left, right) = plt.subplots(1, 2, figsize=(7.2, 3.0), layout="constrained")
     names, colours = [*before.derivatives], ("#0072B2", "#E69F00", "#000000")
-    percent = np.array([0.01 * getattr(thin.params, name) for name in names])
     for i, place in enumerate(np.rad2deg(before.values)):
-        shift = percent * np.rad2deg([before.derivatives[name][i] for name in names])
+        shift = [0.01 * getattr(thin.params, x) * before.derivatives[x][i] for x in names]
         at = np.arange(len(names)) + 0.27 * (i - 1)
-        left.bar(at, shift, 0.27, color=colours[i], label=f"edge at {place:.1f}°")
+        left.bar(at, np.rad2deg(shift), 0.27, color=colours[i], label=f"edge at {place:.1f}°")
     left.set(xticks=range(len(names)), ylabel="shift [deg per 1 % more]")
     left.set_xticklabels(names, fontsize="small")
     for boot, label, colour in ((thin, "thin plate", colours[1]), (thick, "block", colours[0])):
         run = dm.simulate(boot, np.deg2rad([90.0, 1.0]), duration=10.0)
         right.plot(run.ts, np.rad2deg(run.qs[:, 1]), color=colour, label=label)
     right.set(xlabel="time [s]", ylabel="qB [deg]", title="released from qA = 90°")
-    for ax in (left, right):
-        ax.legend(frameon=False, fontsize="small")
+    left.legend(frameon=False, fontsize="small")
+    right.legend(frameon=False, fontsize="small")
     Path("results").mkdir(exist_ok=True)
     figure.savefig("results/tame_the_boot.png", dpi=200)
     assert abs(np.rad2deg(lame.values[0]) - 90) < 1e-7

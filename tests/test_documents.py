@@ -18,13 +18,13 @@ from diffmech import cli
 
 ROOT = Path(__file__).parent.parent
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
-WITHOUT_FILM = {"stability_bands.ipynb"}
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 BENCHMARKS = {
     "cold_start.py": ["--repeats", "1"],
     "first_trajectory.py": ["--links", "2", "--repeats", "1", "--limit", "100"],
     "parts_cost.py": ["--repeats", "1", "--only", "babyboot"],
     "constraint_cost.py": ["--repeats", "1", "--only", "double_pendulum_natural"],
+    "stability.py": ["--quick"],
     "long_energy.py": ["--periods", "5", "--methods", "GaussLegendre4,Dopri5"],
 }
 
@@ -90,8 +90,8 @@ def test_the_readme_names_the_two_commands_of_the_makefile() -> None:
 
 
 def test_there_are_examples() -> None:
-    assert len(EXAMPLES) == 16
-    assert len(NOTEBOOKS) == 3
+    assert len(EXAMPLES) == 19
+    assert len(NOTEBOOKS) == 4
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda p: p.name)
@@ -121,7 +121,7 @@ def test_notebooks_run_and_show_pictures(
     kinds = [kind for out in shown for kind in out.get("data", {})]
     films = ["data:image/gif" in out.get("data", {}).get("text/html", "") for out in shown]
     assert kinds.count("image/png") >= 2
-    assert any(films) or path.name in WITHOUT_FILM
+    assert any(films)
 
 
 @pytest.mark.parametrize("name", BENCHMARKS)

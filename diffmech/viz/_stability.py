@@ -16,10 +16,11 @@ from ._style import (
     with_unit,
 )
 
-# Black and green, and for the rest colours that neither is taken for, in grey print too.
+# Black and green as the babyboot's source has them; for the rest colours that neither is taken for,
+# in grey print too.
 VERDICT_COLOURS = {
-    Verdict.STABLE: "#2E9E4F",
-    Verdict.UNSTABLE: "#111111",
+    Verdict.STABLE: "#111111",
+    Verdict.UNSTABLE: "#2E9E4F",
     Verdict.UNDECIDED: "#BFBFBF",
     Verdict.FAILED: "#CC79A7",
     Verdict.MISSING: "#FFFFFF",
@@ -44,7 +45,7 @@ def in_degrees(axis: Axis) -> tuple[np.ndarray, str]:
 
 
 def bands(record: StabilityMap, ax: Any = None, *, curve: bool = True) -> Any:
-    """Stable stretches in green, unstable ones in black, with the curve behind them above.
+    """Stable stretches in black, unstable ones in green, with the curve behind them above.
 
     The strip takes the lower part of the axes; the curve is what the criterion measured. Motions
     that failed, and points without a verdict, have colours of their own.
@@ -86,7 +87,7 @@ def bands(record: StabilityMap, ax: Any = None, *, curve: bool = True) -> Any:
 
 
 def areas(record: StabilityMap, ax: Any = None) -> Any:
-    """What the criterion measured over two axes, stable areas in green, with their outline."""
+    """What the criterion measured over two axes, stable areas in black, with their outline."""
     if len(record.axes) != 2:
         raise ValueError("`areas` draws maps with two axes; `bands` draws those with one")
     figure = None
@@ -102,13 +103,13 @@ def areas(record: StabilityMap, ax: Any = None) -> Any:
     how = {"extent": extent, "aspect": "auto", "origin": "lower", "interpolation": "nearest"}
     ax.imshow(np.swapaxes(_colours(verdicts), 0, 1), zorder=1, **how)
     if np.any(np.isfinite(shown)):
-        image = ax.imshow(shown, cmap="cividis", zorder=2, **how)
+        image = ax.imshow(shown, cmap="summer", zorder=2, **how)
         bar = ax.figure.colorbar(image, ax=ax, pad=0.02)
         bar.set_label(_measured(record), fontsize=10, color=INK)
         bar.ax.tick_params(labelsize=9, color=INK, labelcolor=INK)
     stable = (record.verdicts == Verdict.STABLE).T.astype(float)
     if min(stable.shape) > 1 and 0 < stable.mean() < 1:
-        ax.contour(x, y, stable, levels=[0.5], colors=INK, linewidths=0.4, zorder=3)
+        ax.contour(x, y, stable, levels=[0.5], colors="white", linewidths=0.4, zorder=3)
     name_axes(ax, with_unit(record.axes[0].name, x_unit), with_unit(record.axes[1].name, y_unit))
     ax.set_xlim(*sorted(_ends(x)))
     ax.set_ylim(*sorted(_ends(y)))
