@@ -83,7 +83,9 @@ def heyoka(name: str, lanes: int | None, tol: float, repeats: int) -> Run:
     return peers.heyoka_run(bare(name, lanes), tol, repeats=repeats)
 
 
-def _ensemble(work: Workload, tol: float, reduce: Any = None) -> dm.Ensemble:
+def _ensemble(
+    work: Workload, tol: float, reduce: Any = None, method: str | None = None
+) -> dm.Ensemble:
     return dm.ensemble(
         work.system,
         work.q0s,
@@ -91,6 +93,7 @@ def _ensemble(work: Workload, tol: float, reduce: Any = None) -> dm.Ensemble:
         duration=work.duration,
         rtol=tol,
         reduce=reduce,
+        method=method,
         progress=False,
     )
 
@@ -140,12 +143,18 @@ def first_call(name: str, lanes: int | None) -> tuple[float, float]:
 
 
 def tangents(name: str, lanes: int | None, repeats: int) -> tuple[float, float]:
-    """Seconds a trajectory, plain and with the growth of one neighbour; repeats take turns."""
+    """Seconds a trajectory, plain and with the growth of one neighbour; repeats take turns.
+
+    Both by the method of the plain run: by default the longer equations with a neighbour may get
+    one that compiles faster.
+    """
     work = bare(name, lanes)
     growth = dm.Growth(np.eye(2 * work.system.n)[0])
     kinds = (None, growth)
+    method = _ensemble(work, ACCURACY).settings["method"]
+    run = partial(_ensemble, work, ACCURACY, method=method)
     for reduce in kinds:
-        _ensemble(work, ACCURACY, reduce)
-    pairs = [[_ensemble(work, ACCURACY, kind).running for kind in kinds] for _ in range(repeats)]
+        run(reduce)
+    pairs = [[run(kind).running for kind in kinds] for _ in range(repeats)]
     plain, grown = np.min(pairs, axis=0) / len(work.q0s)
     return float(plain), float(grown)

@@ -37,12 +37,18 @@ def main(folder: Path) -> None:
     small(dm.viz.phase(run, "qB", wrapped=True), "phase.png", folder, (4.4, 3.6))
     small(dm.viz.distance(run, near), "distance.png", folder, (4.8, 3.2))
 
+    slight, tumble = {"qB": np.deg2rad(1)}, dm.Tumble("qB")
+    chart = dm.stability_map(boot, {"qA": (0, np.pi, 1801)}, tumble, 10.0, q0=slight)
+    small(dm.viz.bands(chart), "bands.png", folder, (5.4, 2.6))
+    area = {"qA": (0, np.pi, 271), "qB": (0, 0.4, 91)}
+    small(dm.viz.areas(dm.stability_map(boot, area, tumble, 10.0)), "areas.png", folder, (4.8, 3.2))
+
     film = dm.viz.animate(dm.simulate(boot, run.qs[0], duration=6.0), fps=12.5)
     film.save(folder / "boot.gif", overwrite=True)
 
     names = sorted(path.name for path in folder.iterdir())
     print(f"{folder}: {', '.join(names)}")
-    assert len(names) >= 7
+    assert len(names) >= 9
 
 
 if __name__ == "__main__":

@@ -61,7 +61,7 @@ def test_the_readmes_programs_run(script: Callable[..., str], tmp_path: Path) ->
 
 def test_the_readmes_pictures_are_there_and_small() -> None:
     pictures = re.findall(r'<img src="([^"]+)"', (ROOT / "README.md").read_text("utf-8"))
-    assert len(pictures) == 7
+    assert len(pictures) == 9
     for name in pictures:
         with Image.open(ROOT / name) as picture:
             assert np.ptp(np.asarray(picture.convert("L"))) > 100, f"{name} is blank"
