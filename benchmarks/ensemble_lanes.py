@@ -9,7 +9,7 @@ import multiprocessing
 import os
 import time
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from multiprocessing.connection import Connection
 from typing import Any, TypeVar
 
