@@ -158,6 +158,19 @@ def test_motions_whose_energy_is_off_are_undecided() -> None:
     assert np.all(careless.verdicts == dm.Verdict.UNDECIDED)
 
 
+def test_machines_without_an_energy_are_judged_by_their_motion_alone() -> None:
+    def van_der_pol(q: Any, qd: Any, t: Any, params: Any) -> Any:
+        return params["mu"] * (1 - q**2) * qd - q
+
+    cycle = dm.Explicit(van_der_pol, {"x": ""}, params={"mu": 1.0})
+    # From inside it grows to its cycle, whose amplitude is 2.00862 (Andersen & Geer 1982).
+    made = [
+        dm.stability_map(cycle, {"x": [0.1, 1.0]}, dm.Tumble("x", b), 40.0) for b in (2.0, 2.02)
+    ]
+    assert np.all(made[0].verdicts == dm.Verdict.UNSTABLE)
+    assert np.all(made[1].verdicts == dm.Verdict.STABLE)
+
+
 def test_new_numbers_compile_nothing() -> None:
     boot = machine("babyboot")
     boot_map((0.3, 1.5, 8), 1.0)

@@ -8,7 +8,7 @@ import numpy as np
 
 from .._results import Status
 from ..ensemble import EnergyError, Ensemble, ensemble
-from ..model import AbstractSystem, parameter_paths
+from ..model import AbstractSystem, Laws, parameter_paths
 from ._axes import Grid
 from ._criteria import AbstractCriterion
 from ._verdicts import Verdict
@@ -57,7 +57,8 @@ class Study(NamedTuple):
         with np.errstate(all="ignore"):  # motions that failed
             values = np.where(ended, criterion.measure(found, self.duration), np.nan)
         verdicts = criterion.judge(values, self.duration).astype(np.int8)
-        verdicts[~(energy <= self.trust)] = Verdict.UNDECIDED
+        if isinstance(self.system.laws, Laws):  # else there may be no energy, or not one that stays
+            verdicts[~(energy <= self.trust)] = Verdict.UNDECIDED
         verdicts[~ended] = Verdict.FAILED
         worst = np.where(ended, status[:, 0], np.max(status, axis=1)).astype(np.int8)
         return Points(values, verdicts, energy, worst, ran.settings)

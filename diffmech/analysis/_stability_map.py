@@ -56,7 +56,7 @@ def stability_map(
     - `axes`: one or two names with their values, an array, or (from, to, count):
       `{"qA": (0, np.pi, 1001)}`. A name is a coordinate's, a rate's (`qA_dot`) or a parameter's
       path (`mB`, `masses[1]`).
-    - `criterion`: `Tumble`, `Spread`, `Ftle`, `MeanGrowth`, `Alignment`, your own
+    - `criterion`: `Tumble`, `Spread`, `Ftle`, `MeanGrowth`, `Alignment`, `Multipliers`, your own
       `AbstractCriterion`, or a function `(q, qd, t, params)` that says "unstable" by getting to
       zero or above.
     - `duration` of every motion [s].
@@ -66,7 +66,8 @@ def stability_map(
 
     - `accuracy`: refine the edges between stable and unstable to this distance on the axis (maps
       with one axis); None leaves them at the grid.
-    - `trust`: a motion whose energy is off by more than this part is undecided.
+    - `trust`: a motion whose energy is off by more than this part is undecided (not for an
+      `Explicit` machine, of whose energy nothing is known).
     - `path`: write the map there when it is done; on the way, what is done is kept beside it in
       `<path>.part`. `resume=True` goes on from there (with the same settings only), and the file
       in the end is the same to the byte. `overwrite=True` replaces both.
