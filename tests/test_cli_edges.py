@@ -8,6 +8,7 @@ import pytest
 
 import diffmech as dm
 from diffmech import cli
+from diffmech.cli._words import both_ends
 
 from .conftest import machine
 
@@ -36,12 +37,19 @@ def test_edges_are_printed_in_degrees_with_their_derivatives(
     assert any(line.split()[0] == "IBx" for line in lines)
 
 
+@pytest.mark.parametrize("text", ["10:170deg", "10:170°", "10:170DEG", "10deg:170deg"])
+def test_a_unit_after_the_second_number_is_that_of_both(text: str) -> None:
+    low, _, high = text.partition(":")
+    assert both_ends(low, high, "--span", "rad") == pytest.approx(np.radians([10, 170]))
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
         (["--family", "qC"], "`family` must name a coordinate or a parameter"),
         (["--family", "qA", "--span", "10"], "--span must look like 10:170deg"),
         (["--family", "qA", "--span", "a:b"], "--span must be a number"),
+        (["--family", "qA", "--span", "10deg:170"], "--span must have its unit after the second"),
         (["--family", "mB", "--span", "0.1:0.2"], "period"),
         (["--family", "qA", "--plot", "x.doc"], "must end in .png"),
         ([], "--family"),

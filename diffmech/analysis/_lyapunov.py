@@ -13,9 +13,8 @@ from .._results import Status
 from .._typing import AnyArray, Coordinates, Number, Params
 from ..ensemble import STOPS, Frame, FramePlan, FrameRun, Reached, frame_at, frame_of
 from ..model import AbstractSystem, Laws
-from ..motion import jacobian_of, prepare, residual_of
+from ..motion import jacobian_of, prepare, require_consistent, residual_of
 from ._exponents import Lyapunov
-from ._starts import require_consistent
 
 _DEFAULT_RTOL = {"float64": 1e-10, "float32": 1e-4}
 _SAMPLES = 512  # running estimates kept

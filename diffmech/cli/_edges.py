@@ -8,7 +8,7 @@ import click
 
 from ._options import as_path, debug_option, force_option, json_option
 from ._runs import start_of, system_with
-from ._words import assignment, for_the_shell, number
+from ._words import assignment, both_ends, for_the_shell, number
 
 
 @click.command()
@@ -65,10 +65,7 @@ def edges(
         low, colon, high = span.partition(":")
         if not colon:
             raise click.UsageError(f"--span must look like 10:170deg, but is {span!r}.")
-        for angle in ("deg", "turn"):  # one unit at the end is that of both
-            if high.endswith(angle) and not low.endswith(angle):
-                low += angle
-        given["span"] = tuple(number(end, "--span", unit) for end in (low, high))
+        given["span"] = both_ends(low, high, "--span", unit)
     if period is not None:
         given["period"] = number(period, "--period")
     if sets:

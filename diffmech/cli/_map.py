@@ -1,7 +1,6 @@
 """`diffmech map`: where a machine behaves, and where it does not."""
 
 import json
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,14 +10,13 @@ from .._progress import stop_requested
 from ._options import as_path, debug_option, force_option, json_option, progress_option
 from ._runs import start_of, system_with
 from ._tuning import tuned
-from ._words import assignment, number, require_known
+from ._words import assignment, both_ends, number, require_known
 
 if TYPE_CHECKING:
     from ..analysis import AbstractCriterion, StabilityMap
     from ..model import AbstractSystem
 
 _TOO_MANY_FAILED = 3  # exit code
-_ANGLE = re.compile(r"(deg|rad|turn|°)(/s)?$", re.IGNORECASE)
 _CRITERIA = {
     "tumble": "tumble:qB=90deg              a coordinate reaches a bound",
     "spread": "spread:qB=0.5deg,limit=1     a second start this far off is further off in the end",
@@ -171,15 +169,8 @@ def _axis(system: "AbstractSystem", text: str) -> tuple[str, tuple[float, float,
     if len(parts) != 3 or not parts[2].strip().isdigit():
         raise click.UsageError(f"--axis must look like qA=0:180deg:1801, but is {text!r}.")
     low, high, count = (part.strip() for part in parts)
-    units = [_ANGLE.search(end) for end in (low, high)]
-    if units[1] and not units[0]:  # one unit at the end is that of both
-        low += units[1][0]
-    if units[0] and not units[1]:
-        raise click.UsageError(
-            f"--axis {name} must have its unit after the second number, but is {text!r}."
-        )
     unit, rate = _unit(system, name)
-    first, last = (number(end, f"--axis {name}", unit, rate=rate) for end in (low, high))
+    first, last = both_ends(low, high, f"--axis {name}", unit, rate=rate)
     return name, (first, last, int(count))
 
 

@@ -54,6 +54,24 @@ def number(text: str, what: str, unit: str = "rad", *, rate: bool = False) -> fl
     return value * _UNITS[angle]
 
 
+_ANGLE = re.compile(r"(deg|rad|turn|°)(/s)?$", re.IGNORECASE)
+
+
+def both_ends(
+    low: str, high: str, what: str, unit: str, *, rate: bool = False
+) -> tuple[float, float]:
+    """Two numbers of one quantity; a unit after the second, as in 0 and 180deg, is that of both."""
+    low, high = low.strip(), high.strip()
+    units = [_ANGLE.search(end) for end in (low, high)]
+    if units[1] and not units[0]:
+        low += units[1][0]
+    if units[0] and not units[1]:
+        raise click.UsageError(
+            f"{what} must have its unit after the second number, but is '{low}:{high}'."
+        )
+    return number(low, what, unit, rate=rate), number(high, what, unit, rate=rate)
+
+
 def numbers(text: str, what: str) -> float | list[float]:
     """One number, or several: `1,2,3` or `[1, 2, 3]`."""
     inner = text.strip()

@@ -22,13 +22,13 @@ from ..motion import AbstractStabilisation, Projection
 from ._block import Block, Loop
 from ._control import Tolerances
 from ._equations import Layout
-from ._field import ArrayField, Numbers, ScalarField
-from ._form import ARRAYS, UNROLLED
+from ._field import Numbers
+from ._form import UNROLLED
 from ._instant import Instant, between, peak
 from ._lanewise import Bundle, bundled, lanewise, shared
 from ._step import rolled_step, unrolled_step
 from ._tableau import Tableau
-from ._tiles import equations_of, keeps_constraints
+from ._tiles import field_of, keeps_constraints
 
 SOLVED = 64  # crossings at a time
 _ROOM = 4096  # for crossings of all lanes of a block, between two looks of the host
@@ -97,14 +97,8 @@ class Met(NamedTuple):
 
 def _block(plan: CrossingPlan, run: CrossingRun, start: tuple[Any, ...], t: Any) -> Block:
     numbers = Numbers(run.params, run.varies, run.stabilise)
-    if plan.form == ARRAYS:
-        field = ArrayField(plan.laws, plan.layout, numbers)
-    else:
-        like = jax.tree.map(lambda leaf, own: leaf[..., 0] if own else leaf, run.params, run.varies)
-        equations = equations_of(plan.laws, plan.layout, like, run.stabilise)
-        field = ScalarField(equations, plan.layout, numbers, t, start)
     return Block(
-        field=field,
+        field=field_of(plan, numbers, t, start),
         advance=unrolled_step if plan.form == UNROLLED else rolled_step,
         tableau=plan.tableau,
         reducers=(),

@@ -22,12 +22,12 @@ from ..motion import AbstractStabilisation, Projection
 from ._block import Block, Loop
 from ._control import Tolerances
 from ._equations import Layout
-from ._field import ArrayField, Numbers, ScalarField
-from ._form import ARRAYS, UNROLLED, choose
+from ._field import Numbers
+from ._form import UNROLLED, choose
 from ._prepare import stabilisation, tolerances
 from ._step import rolled_step, unrolled_step
 from ._tableau import Tableau
-from ._tiles import equations_of
+from ._tiles import field_of
 
 STOPS = 256  # at most, in one call of the compiled program
 _MOST_STEPS = 2**31 - 1
@@ -121,13 +121,8 @@ def frame_at(
 def _block(plan: FramePlan, run: FrameRun) -> Block:
     start = tuple(run.start[i : i + 1] for i in range(2 * plan.layout.n))
     numbers = Numbers(run.params, jax.tree.map(lambda _: False, run.params), run.stabilise)
-    if plan.form == ARRAYS:
-        field = ArrayField(plan.laws, plan.layout, numbers)
-    else:
-        equations = equations_of(plan.laws, plan.layout, run.params, run.stabilise)
-        field = ScalarField(equations, plan.layout, numbers, run.numbers.start, start)
     return Block(
-        field=field,
+        field=field_of(plan, numbers, run.numbers.start, start),
         advance=unrolled_step if plan.form == UNROLLED else rolled_step,
         tableau=plan.tableau,
         reducers=(),

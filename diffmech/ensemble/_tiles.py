@@ -17,7 +17,7 @@ from jax.sharding import Mesh, PartitionSpec
 
 from .._typing import AnyArray, Params
 from ..model import ExplicitLaws, Laws
-from ..motion import AbstractStabilisation, Projection, violations_of
+from ..motion import START_VIOLATION, AbstractStabilisation, Projection, violations_of
 from ._block import Block, Outcome
 from ._control import Tolerances
 from ._equations import Equations, Layout
@@ -27,7 +27,6 @@ from ._step import rolled_step, unrolled_step
 from ._tableau import Tableau
 
 _AXIS = "devices"
-_START_VIOLATION = 1e-6  # of a start's size, as `simulate` allows
 
 
 class Plan(NamedTuple):
@@ -77,13 +76,15 @@ def _equations(laws: Any, layout: Layout, shapes: tuple[Any, ...], structure: An
     return Equations(laws, layout, params, stabilise)
 
 
-def _field(plan: Plan, run: Run, params: Params, start: tuple[Any, ...]) -> AbstractField:
-    numbers = Numbers(params, run.varies, run.stabilise)
+def field_of(plan: Any, numbers: Numbers, t: Any, start: tuple[Any, ...]) -> AbstractField:
+    """The rates of a block's lanes, which start at `t`; `plan` has laws, layout and form."""
     if plan.form == "arrays":
         return ArrayField(plan.laws, plan.layout, numbers)
-    like = jax.tree.map(lambda leaf, varies: leaf[..., 0] if varies else leaf, params, run.varies)
-    equations = equations_of(plan.laws, plan.layout, like, run.stabilise)
-    return ScalarField(equations, plan.layout, numbers, run.numbers.start, start)
+    like = jax.tree.map(
+        lambda leaf, varies: leaf[..., 0] if varies else leaf, numbers.params, numbers.varies
+    )
+    equations = equations_of(plan.laws, plan.layout, like, numbers.gains)
+    return ScalarField(equations, plan.layout, numbers, t, start)
 
 
 def _run_block(plan: Plan, run: Run, start: Any, varying: list[Any]) -> Outcome:
@@ -108,7 +109,7 @@ def _run_block(plan: Plan, run: Run, start: Any, varying: list[Any]) -> Outcome:
     y += tuple(jnp.broadcast_to(entry, y[0].shape) for row in run.tangents for entry in row)
     y += (jnp.zeros_like(y[0]),) * plan.layout.work
     block = Block(
-        field=_field(plan, run, params, y),
+        field=field_of(plan, Numbers(params, run.varies, run.stabilise), run.numbers.start, y),
         advance=unrolled_step if plan.form == "lanes, unrolled" else rolled_step,
         tableau=plan.tableau,
         reducers=tuple(reducers),
@@ -132,8 +133,8 @@ def keeps_constraints(
         q, qd = state[:n], state[n:]
         found = violations_of(laws, q, qd, t, params)
         return jnp.all(
-            jnp.abs(found.place) <= _START_VIOLATION * (1 + jnp.max(jnp.abs(q)))
-        ) & jnp.all(jnp.abs(found.rate) <= _START_VIOLATION * (1 + jnp.max(jnp.abs(qd))))
+            jnp.abs(found.place) <= START_VIOLATION * (1 + jnp.max(jnp.abs(q)))
+        ) & jnp.all(jnp.abs(found.rate) <= START_VIOLATION * (1 + jnp.max(jnp.abs(qd))))
 
     axes = jax.tree.map(lambda varies: -1 if varies else None, varies)
     return jax.vmap(kept, in_axes=(-1, axes))(start, params)

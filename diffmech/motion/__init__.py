@@ -85,4 +85,5 @@ from ._stabilise import (
     baumgarte as baumgarte,
     penalty as penalty,
 )
+from ._starts import START_VIOLATION as START_VIOLATION, require_consistent as require_consistent
 from ._state import Field as Field, pack as pack, unpack as unpack

@@ -26,8 +26,8 @@ from ..motion import (
     as_stabilisation,
     pack,
     prepare,
+    require_consistent,
     unpack,
-    violations,
 )
 from ._events import Events, as_events
 from ._failure import culprit, explain
@@ -41,8 +41,6 @@ DEFAULT_SAMPLES = 1001
 DEFAULT_RTOL = {"float64": 1e-11, "float32": 1e-5}
 # Dense output under a trace must allocate every step it might take.
 DENSE_TRACED_MAX_STEPS = 8192
-# Of the size of the coordinates or rates: starts are often printed with few digits.
-_START_VIOLATION = 1e-6
 
 
 class SimulationError(RuntimeError):
@@ -151,27 +149,12 @@ def simulate(
         run = run_traced(system, params, y0, times, settings)
         return _record(run, system, params, settings, times[-1])
     if check_start and settings.stabilise is not None:
-        _require_consistent(system, q, qd, times[0], params)
+        way_out = "; `check_start=False` runs from this one all the same"
+        require_consistent(system, q, qd, times[0], params, way_out)
     y0 = np.concatenate([q, qd, np.zeros(1, q.dtype)])
     run = run_in_stretches(system, params, y0, times, times[-1], settings, progress, system.name)
     run = run._replace(result=explain(run, system, params, settings))
     return _finished(_record(run, system, params, settings, times[-1]), throw)
-
-
-def _require_consistent(
-    system: AbstractSystem, q: AnyArray, qd: AnyArray, t: AnyArray, params: Params
-) -> None:
-    """Refuse a start that breaks its constraints by more than printed digits do."""
-    found = violations(system, q, qd, t, params)
-    for values, state, where in ((found.place, q, "place"), (found.rate, qd, "rates")):
-        sizes = np.abs(np.asarray(values))
-        worst = int(np.argmax(sizes))
-        if not sizes[worst] <= _START_VIOLATION * (1.0 + np.max(np.abs(state))):
-            raise ValueError(
-                f"the start of {system.name!r} breaks its constraints: {system.rows[worst]} by "  # pyright: ignore
-                f"{float(values[worst]):.3g} in {where}. `assemble(system, q0, qd0)` gives the "
-                "nearest state that keeps them; `check_start=False` runs from this one all the same"
-            )
 
 
 def _settings(
