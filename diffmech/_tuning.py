@@ -11,16 +11,18 @@ from ._xla_flags import (
     FUSION,
     LOOPS,
     OPTIONS,
+    WIDTH,
     backend_started,
     devices_of,
     extra_options,
     has_both,
+    missing_options,
     names_a_file,
     with_devices,
     with_options,
 )
 
-_CALLED = {LOOPS: "whole-loop kernels", FUSION: "multi-output fusion"}
+_CALLED = {LOOPS: "whole-loop kernels", FUSION: "multi-output fusion", WIDTH: "512-bit vectors"}
 _INHERITED = "`XLA_FLAGS` had the options already"
 _TOO_LATE = (
     "`tune_cpu()` must be called before JAX computes anything, but JAX's backend is running, and "
@@ -29,7 +31,8 @@ _TOO_LATE = (
 )
 _IN_A_FILE = (
     "`tune_cpu()` adds options to `XLA_FLAGS`, but that names a file; nothing was changed. Put the "
-    "options themselves in `XLA_FLAGS`, or add these to the file: " + with_options("", OPTIONS)
+    "options themselves in `XLA_FLAGS`, or add these to the file: "
+    + with_options("", (LOOPS, FUSION))
 )
 
 
@@ -40,7 +43,7 @@ class Tuning:
     Attributes:
         flags: `XLA_FLAGS` as JAX's backend reads them.
         devices: CPU devices asked for.
-        active: whether both compiler options are in force.
+        active: whether the two options that matter most, for loops and fusion, are in force.
         verdict: why, in words.
         gain: how many times as fast as without the options a small program of lanes ran when they
             were tried on this machine; None if that is not known.
@@ -72,12 +75,13 @@ def tune_cpu(devices: int | None = None) -> Tuning:
     """Let XLA compile ensembles for this CPU, and show JAX one device a core.
 
     Adds to `XLA_FLAGS`, for this process and those it starts: kernels of whole loops, multi-output
-    fusion, and a number of CPU devices. What is set already is kept as it is. Call it once, before
-    JAX computes anything (importing JAX first is fine). A single trajectory gains little.
+    fusion, vectors of 512 bits where the processor has them and is faster with them, and a number
+    of CPU devices. What is set already is kept as it is. Call it once, before JAX computes anything
+    (importing JAX first is fine). A single trajectory gains little.
 
     Fusion is experimental in XLA. So a small program is first run in a process of its own, with the
     options and without, and must give the same numbers to 1e-12; if it does not, or crashes, the
-    options that fail are left out. That takes about 6 s, once for each JAX, processor and set of
+    options that fail are left out. That takes 6 to 9 s, once for each JAX, processor and set of
     flags: the verdict is kept in `$XDG_CACHE_HOME/diffmech` (`~/.cache/diffmech`), a bad one for a
     week.
 
@@ -113,8 +117,8 @@ def tune_cpu(devices: int | None = None) -> Tuning:
             RuntimeWarning,
             stacklevel=2,
         )
-    missing = [name for name in OPTIONS if name not in extra_options(flags)]
-    if missing:
+    missing = missing_options(flags)
+    if set(missing) - {WIDTH}:
         verdict = verdict_on(flags, missing)
         text, gain = _in_words(verdict, missing), verdict.gain
         if verdict.fault:
@@ -143,7 +147,7 @@ def current_tuning() -> Tuning | None:
 
 
 def is_tuned() -> bool:
-    """Whether both compiler options are in force in this process. Cheap; starts nothing."""
+    """Whether the options for loops and fusion are in force here. Cheap; starts nothing."""
     return has_both(_flags_in_force())
 
 
@@ -194,8 +198,14 @@ def _times(gain: float | None) -> str:
 
 
 def _in_words(verdict: Verdict, missing: Sequence[str]) -> str:
-    kept = " and ".join(_CALLED[name] for name in verdict.options)
-    left = " and ".join(_CALLED[name] for name in missing if name not in verdict.options)
+    kept = _listed(verdict.options)
+    left = [name for name in missing if name not in verdict.options]
+    left = [name for name in left if name != WIDTH] or left  # tried last, only if the others pass
     if not verdict.fault:
         return f"with {kept} a trial gave the same numbers"
-    return f"left out {left}, because {verdict.fault}" + (f"; kept {kept}" if kept else "")
+    return f"left out {_listed(left)}, because {verdict.fault}" + (f"; kept {kept}" if kept else "")
+
+
+def _listed(names: Sequence[str]) -> str:
+    *most, last = (_CALLED[name] for name in names) if names else ("",)
+    return f"{', '.join(most)} and {last}" if most else last

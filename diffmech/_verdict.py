@@ -20,14 +20,23 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import NamedTuple
 
-from ._xla_flags import FUSION, OPTIONS, compiler_words, with_options
+from ._xla_flags import (
+    FUSION,
+    OPTIONS,
+    WIDTH,
+    compiler_words,
+    missing_options,
+    with_options,
+)
 
 _CANARY = Path(__file__).with_name("_canary.py")
 _TIMEOUT = 60.0  # [s] it takes 3
 _AGREEMENT = 1e-12  # relative to 1 + |value|; rounding leaves 1e-15
+_WORTHWHILE = 1.1  # times as fast: wider vectors lower the clock of some processors
 _RETRY = 7 * 86400.0  # [s] a bad verdict may have come from a bad day
 # A process that ends by one of these was ended by somebody: the options have not failed.
 _ENDED = {"SIGINT", "SIGTERM", "SIGKILL", "SIGHUP"}
+_WIDE = "avx512f"  # among a processor's instruction sets
 
 
 class Verdict(NamedTuple):
@@ -48,7 +57,8 @@ class _Run(NamedTuple):
 def verdict_on(flags: str, options: Sequence[str]) -> Verdict:
     """Which of `options` can be added to `flags`: all, all but fusion, or none.
 
-    From the cache, or by running the canary two or three times, 3 s each.
+    Wide vectors come on top of all the others, where the processor has them and is faster with
+    them. From the cache, or by running the canary two or three times, 3 s each.
     """
     file = _cache_file(with_options(flags, options))
     kept = _kept(file)
@@ -57,27 +67,51 @@ def verdict_on(flags: str, options: Sequence[str]) -> Verdict:
     plain = _run_canary(flags)
     if plain.fault:
         return Verdict((), fault=f"the trial did not run even without: {plain.fault}")
-    verdict, fault = None, ""
-    for some in dict.fromkeys((tuple(options), tuple(name for name in options if name != FUSION))):
+    verdict, conclusive = _trial(flags, options, plain)
+    if conclusive:
+        _keep(file, verdict)
+    return verdict
+
+
+def _trial(flags: str, options: Sequence[str], plain: _Run) -> tuple[Verdict, bool]:
+    """The verdict by runs of the canary, and whether it is to be kept."""
+    narrow = tuple(name for name in options if name != WIDTH)
+    fault = ""
+    for some in dict.fromkeys((narrow, tuple(name for name in narrow if name != FUSION))):
         if not some:
             continue
-        run = _run_canary(with_options(flags, some))
-        found = run.fault or _difference(plain.values, run.values)
+        run, found = _tried(flags, some, plain)
         fault = fault or found
         if not run.conclusive:
-            return Verdict((), fault=fault)
+            return Verdict((), fault=fault), False
         if not found:
-            verdict = Verdict(some, plain.seconds / run.seconds, fault)
             break
-    verdict = verdict or Verdict((), fault=fault)
-    _keep(file, verdict)
-    return verdict
+    else:
+        return Verdict((), fault=fault), True
+    verdict = Verdict(some, plain.seconds / run.seconds, fault)
+    if fault or WIDTH not in options or _WIDE not in _processor().split():
+        return verdict, True
+    wide, fault = _tried(flags, options, plain)
+    if fault:
+        return verdict._replace(fault=fault), wide.conclusive
+    if run.seconds < _WORTHWHILE * wide.seconds:
+        return verdict, True
+    return Verdict(tuple(options), plain.seconds / wide.seconds), True
+
+
+def _tried(flags: str, options: Sequence[str], plain: _Run) -> tuple[_Run, str]:
+    """A run with these options, and what was wrong with it."""
+    run = _run_canary(with_options(flags, options))
+    return run, run.fault or _difference(plain.values, run.values)
 
 
 def known_gain(flags: str) -> float | None:
     """What the options in `flags` gained when they were tried here, if they were, and passed."""
-    kept = _kept(_cache_file(flags))
-    return None if kept is None or kept.fault else kept.gain
+    missing = missing_options(flags)
+    kept = _kept(_cache_file(with_options(flags, missing)))
+    if kept is None or kept.fault or not set(kept.options).isdisjoint(missing):
+        return None
+    return kept.gain
 
 
 def _difference(plain: Sequence[float], tuned: Sequence[float]) -> str:

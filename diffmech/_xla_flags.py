@@ -1,4 +1,4 @@
-"""The two options of XLA's compiler for CPUs that make ensembles faster, and what `XLA_FLAGS` say.
+"""The options of XLA's compiler for CPUs that make ensembles faster, and what `XLA_FLAGS` say.
 
 XLA reads `XLA_FLAGS` once, when JAX's backend starts: at the first computation, not at `import
 jax`. Nothing here imports JAX.
@@ -15,8 +15,10 @@ from typing import Any
 LOOPS, _LOOP_BYTES = "xla_cpu_small_while_loop_byte_threshold", 100_000_000
 # One pass over the lanes for all results that share work. Experimental in XLA.
 FUSION = "xla_cpu_use_multi_output_fusion"
-OPTIONS = {LOOPS: f"{LOOPS}={_LOOP_BYTES}", FUSION: FUSION}  # name -> spelling
-_EXTRA = "--xla_backend_extra_options="
+# Vectors of eight numbers, where the processor has them; XLA takes four by itself.
+WIDTH = "xla_cpu_prefer_vector_width"
+OPTIONS = {LOOPS: f"{LOOPS}={_LOOP_BYTES}", FUSION: FUSION, WIDTH: f"{WIDTH}=512"}  # by name
+_EXTRA = "--xla_backend_extra_options="  # the list in which all but the width are given
 _DEVICES = "--xla_force_host_platform_device_count="
 
 
@@ -47,9 +49,15 @@ def extra_options(flags: str) -> dict[str, str]:
     return {name: value for name, _, value in pairs}
 
 
+def missing_options(flags: str) -> list[str]:
+    """Those of `OPTIONS` that these flags say nothing about."""
+    named = {word.removeprefix("--").partition("=")[0] for word in words(flags)}
+    return [name for name in OPTIONS if name not in named | set(extra_options(flags))]
+
+
 @cache
 def has_both(flags: str) -> bool:
-    """Whether both options are on. Fusion is by being named, loops by a large enough number."""
+    """Whether loops and fusion are on: fusion by being named, loops by a large enough number."""
     options = extra_options(flags)
     size = options.get(LOOPS, "")
     return FUSION in options and size.isdecimal() and int(size) >= _LOOP_BYTES
@@ -57,8 +65,10 @@ def has_both(flags: str) -> bool:
 
 def with_options(flags: str, names: Iterable[str]) -> str:
     """`flags` with these of `OPTIONS` added."""
-    extra = ",".join(OPTIONS[name] for name in names)
-    return f"{flags} {_EXTRA}{extra}".strip() if extra else flags
+    names = list(names)
+    extra = ",".join(OPTIONS[name] for name in names if name != WIDTH)
+    added = [f"{_EXTRA}{extra}"] * bool(extra) + [f"--{OPTIONS[WIDTH]}"] * (WIDTH in names)
+    return " ".join([flags, *added]).strip()
 
 
 def with_devices(flags: str, number: int) -> str:

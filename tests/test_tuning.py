@@ -8,6 +8,7 @@ import sys
 import warnings
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,6 +20,7 @@ from diffmech.cli import run
 LOOPS = "xla_cpu_small_while_loop_byte_threshold=100000000"
 FUSION = "xla_cpu_use_multi_output_fusion"
 BOTH = f"--xla_backend_extra_options={LOOPS},{FUSION}"
+WIDE = "--xla_cpu_prefer_vector_width=512"
 DEVICES = "--xla_force_host_platform_device_count="
 
 # Stands in for the canary, without JAX: counts its starts, and behaves as told under `XLA_FLAGS`.
@@ -27,10 +29,11 @@ import json, os, signal, sys, time
 flags = os.environ["XLA_FLAGS"]
 with open({starts!r}, "a") as file:
     file.write(flags + "\\n")
-tuned, fused = "extra_options" in flags, "multi_output" in flags
+tuned, fused, wide = "extra_options" in flags, "multi_output" in flags, "vector_width" in flags
+seconds = 1.5 / (1 + 2 * tuned + 2 * wide)
 value, numbers = 1.0, 3
 {behaviour}
-print(json.dumps({{"seconds": 0.5 if tuned else 1.5, "values": [value] * numbers}}))
+print(json.dumps({{"seconds": seconds, "values": [value] * numbers}}))
 """
 
 
@@ -66,8 +69,16 @@ def canary(
         fake.write_text(FAKE.format(starts=str(starts), behaviour=behaviour))
         monkeypatch.setattr(_verdict, "_CANARY", fake)
 
+    monkeypatch.setattr(_verdict, "_processor", lambda: "flags : sse2 avx2")
     behave()
     return behave
+
+
+@pytest.fixture
+def wide_canary(canary: Callable[[str], None], monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The same on a processor with wide vectors."""
+    monkeypatch.setattr(_verdict, "_processor", lambda: "flags : sse2 avx2 avx512f avx512dq")
+    return canary
 
 
 Canary = Callable[[str], None]
@@ -117,7 +128,9 @@ subprocess.run([sys.executable, "-W", "error", "-c", worker], check=True)
     lines = said.splitlines()
     assert lines[0] == "tuning   active", said
     assert "the same numbers" in lines[1]
-    assert lines[3:5] == ["devices  3", f"flags    {BOTH} {DEVICES}3"]
+    assert lines[3] == "devices  3"
+    # Wide vectors are this processor's matter, and the trial's.
+    assert lines[4] in {f"flags    {BOTH}{wide} {DEVICES}3" for wide in ("", f" {WIDE}")}
     gain = re.fullmatch(r"gain     (\d+\.\d) times as fast as without", lines[2])
     assert gain, said
     assert f"{float(lines[5]):.1f}" == gain[1], "a worker knows the gain too"
@@ -126,6 +139,7 @@ subprocess.run([sys.executable, "-W", "error", "-c", worker], check=True)
     for text in compiled_with:
         assert FUSION in text
         assert '"100000000"' in text
+        assert ("xla_cpu_prefer_vector_width: 512" in text) == (WIDE in lines[4])
 
 
 def test_called_too_late_says_so_and_changes_nothing() -> None:
@@ -166,6 +180,63 @@ def test_good_options_are_added_and_counted(canary: Canary, starts: Path) -> Non
     assert [line[:9].strip() for line in str(found).splitlines()] == [
         "tuning", "verdict", "gain", "devices", "flags",
     ]  # fmt: skip
+
+
+def test_wide_vectors_are_added_where_the_processor_has_them(
+    wide_canary: Canary, fresh: Callable[[], None], starts: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = dm.tune_cpu(devices=2)
+    assert (found.flags, found.active, found.gain) == (f"{BOTH} {WIDE} {DEVICES}2", True, 5.0)
+    assert "whole-loop kernels, multi-output fusion and 512-bit vectors a tr" in found.verdict
+    assert starts.read_text().splitlines() == ["", BOTH, f"{BOTH} {WIDE}"]
+    fresh()
+    assert dm.tune_cpu(devices=2) == found, "from the cache"
+    monkeypatch.setattr(_tuning, "_first", [])
+    assert dm.tune_cpu().gain == 5.0, "inherited"
+    fresh()
+    os.environ["XLA_FLAGS"] = BOTH
+    assert dm.tune_cpu().gain is None, "the gain was that of wide vectors"
+    assert len(starts.read_text().splitlines()) == 3
+
+
+# behaviour -> what is said; the other options stay in any case
+NARROW = {
+    "are no faster": ("if wide: seconds = 0.47", ""),
+    "are unknown": ("if wide: os.abort()", "left out 512-bit vectors, because the trial ended by"),
+    "are wrong": ("if wide: value += 3e-12", "left out 512-bit vectors, because the trial gave"),
+    "came with wrong fusion": ("if fused: value += 3e-12", "left out multi-output fusion, because"),
+}
+
+
+@pytest.mark.parametrize("case", NARROW)
+def test_wide_vectors_are_left_out_where_they_do_not_help(
+    case: str, wide_canary: Canary, fresh: Callable[[], None], starts: Path
+) -> None:
+    behaviour, said = NARROW[case]
+    wide_canary(behaviour)
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        found = dm.tune_cpu(devices=2)
+    if said:
+        (warning,) = heard
+        assert str(warning.message).startswith(f"`tune_cpu()` {said}")
+    else:
+        assert not heard
+    assert WIDE not in found.flags
+    assert found.active == ("fusion" not in case)
+    assert found.gain == 3.0
+    before = len(starts.read_text().splitlines())
+    fresh()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert dm.tune_cpu(devices=2) == found
+    assert len(starts.read_text().splitlines()) == before
+
+
+def test_a_width_of_ones_own_is_kept(wide_canary: Canary, monkeypatch: pytest.MonkeyPatch) -> None:
+    own = "--xla_cpu_prefer_vector_width=256"
+    monkeypatch.setenv("XLA_FLAGS", own)
+    assert dm.tune_cpu(devices=2).flags == f"{own} {BOTH} {DEVICES}2"
 
 
 def test_the_default_is_one_device_a_usable_core(canary: Canary) -> None:
