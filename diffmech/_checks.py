@@ -101,9 +101,9 @@ def require_finite(array: AnyArray, label: str, names: Sequence[str] = ()) -> No
     if isinstance(array, Tracer):
         return
     values = np.asarray(array)
-    bad = np.argwhere(~np.isfinite(values))
-    if len(bad):  # not `bad.size`, which is zero for a single number
-        index = tuple(int(i) for i in bad[0])
+    finite = np.isfinite(values)
+    if not finite.all():
+        index = tuple(int(i) for i in np.argwhere(~finite)[0])
         where = "".join(f"[{i}]" for i in index)
         who = f" ({names[index[0]]})" if names and index else ""
         raise ValueError(f"`{label}{where}`{who} must be finite, but is {values[index]}")

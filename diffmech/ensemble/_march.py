@@ -13,6 +13,7 @@ from .._progress import Progress
 from .._results import Status
 from .._typing import AnyArray
 from ._block import Outcome
+from ._packing import Packed, pack, unpack
 from ._tiles import Plan, Run, Tile, run_tile, tiles, uncut
 
 
@@ -25,8 +26,9 @@ def march(
     progress: bool | None,
 ) -> Outcome:
     """All tiles one after another; under a user's trace without looking at the results."""
+    packed = pack(run)
     if is_traced(run, states, varying):
-        parts = [_computed(plan, run, tile) for tile in tiles(plan, states, varying)]
+        parts = [_computed(plan, packed, tile) for tile in tiles(plan, states, varying)]
         return jax.tree.map(lambda *leaves: jnp.concatenate(leaves), *parts)
     count = states.shape[0]
     done, whole = 0, None
@@ -34,7 +36,7 @@ def march(
     try:
         with Progress(count * duration, progress, label) as bar:
             for tile in tiles(plan, states, varying):
-                part = jax.tree.map(np.asarray, _computed(plan, run, tile))
+                part = _computed(plan, packed, tile)
                 if whole is None:
                     _require_memory(part, count)
                     whole = jax.tree.map(lambda leaf: _room(leaf, count), part)
@@ -52,15 +54,15 @@ def march(
         )
     if whole is None:  # no lanes at all: the shapes come from an empty tile
         tile = Tile(0, 0, *_empty(plan, states, varying))
-        whole = jax.tree.map(np.asarray, _computed(plan, run, tile))
+        whole = _computed(plan, packed, tile)
     return whole
 
 
-def _computed(plan: Plan, run: Run, tile: Tile) -> Outcome:
+def _computed(plan: Plan, run: Packed, tile: Tile) -> Outcome:
     outcome = run_tile(plan, run, tile.starts, tile.varying, tile.filled)
-    if is_traced(outcome):
-        return jax.tree.map(lambda leaf: uncut(plan, tile, leaf), outcome)
-    return jax.tree.map(lambda leaf: uncut(plan, tile, np.asarray(leaf)), outcome)
+    if not is_traced(outcome):
+        outcome = jax.tree.map(np.asarray, outcome)
+    return unpack(jax.tree.map(lambda leaf: uncut(plan, tile, leaf), outcome), axis=1)
 
 
 def _empty(

@@ -116,11 +116,12 @@ def parameters(system: AbstractSystem, given: Any) -> tuple[Params, Any, Params]
 
     In the last, the system's own stand in for those that vary: programs take shapes from there.
     """
+    if given is None:
+        require_finite_params(system.params)
+        return system.params, jax.tree.map(lambda _: False, system.params), system.params
     own = parameter_paths(system.params)
     structure = jax.tree.structure(system.params)
-    if given is None:
-        leaves = dict(own)
-    elif isinstance(given, Mapping):
+    if isinstance(given, Mapping):
         unknown = [path for path in given if path not in own]
         if unknown:
             raise ValueError(f"there is no parameter {unknown[0]!r}.{suggestion(unknown[0], own)}")

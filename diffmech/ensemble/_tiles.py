@@ -23,6 +23,7 @@ from ._control import Tolerances
 from ._equations import Equations, Layout
 from ._field import AbstractField, ArrayField, Numbers, ScalarField
 from ._lanewise import bundled, shared
+from ._packing import Packed, pack, unpack
 from ._step import rolled_step, unrolled_step
 from ._tableau import Tableau
 
@@ -140,26 +141,27 @@ def keeps_constraints(
     return jax.vmap(kept, in_axes=(-1, axes))(start, params)
 
 
-@eqx.filter_jit
-def run_tile(plan: Plan, run: Run, starts: Any, varying: list[Any], filled: Any) -> Outcome:
-    """All blocks of a tile: `starts` of shape (blocks, 2n, lanes); results likewise, lanes last.
+@partial(jax.jit, static_argnums=0)
+def run_tile(plan: Plan, run: Packed, starts: Any, varying: list[Any], filled: Any) -> Packed:
+    """All blocks of a tile: `starts` of shape (blocks, 2n, lanes); an `Outcome`, lanes last.
 
     Of every device's blocks the first `filled`, shape (devices,), hold motions; the others are
     passed over.
     """
-    arrays, rest = eqx.partition(run, eqx.is_array)
 
-    def blocks(arrays: Any, starts: Any, varying: list[Any], filled: Any) -> Outcome:
-        run = eqx.combine(arrays, rest)
+    def blocks(run: Packed, starts: Any, varying: list[Any], filled: Any) -> Packed:
+        numbers = unpack(run)
 
-        def block(i: Any) -> Outcome:
-            return _run_block(plan, run, *jax.tree.map(lambda leaf: leaf[i], (starts, varying)))
+        def block(i: Any) -> Packed:
+            part = jax.tree.map(lambda leaf: leaf[i], (starts, varying))
+            ended = jax.tree.map(lambda leaf: leaf[None], _run_block(plan, numbers, *part))
+            return pack(ended, around=1)
 
-        def fill(i: Any, room: Outcome) -> Outcome:
-            return jax.tree.map(lambda all_, one: all_.at[i].set(one), room, block(i))
+        def fill(i: Any, room: Packed) -> Packed:
+            return jax.tree.map(lambda all_, one: all_.at[i].set(one[0]), room, block(i))
 
         room = jax.tree.map(
-            lambda leaf: jnp.zeros((plan.blocks, *leaf.shape), leaf.dtype),
+            lambda leaf: jnp.zeros((plan.blocks, *leaf.shape[1:]), leaf.dtype),
             jax.eval_shape(block, 0),
         )
         return lax.fori_loop(0, filled[0], fill, room)
@@ -173,7 +175,7 @@ def run_tile(plan: Plan, run: Run, starts: Any, varying: list[Any], filled: Any)
             out_specs=split,
             check_vma=False,
         )
-    return blocks(arrays, starts, varying, filled)
+    return blocks(run, starts, varying, filled)
 
 
 @cache
@@ -208,8 +210,13 @@ def tiles(plan: Plan, states: Any, varying: list[Any]) -> Iterator[Tile]:
 
 
 def _order(plan: Plan) -> np.ndarray:
-    """Blocks dealt out to the devices in turn, so that all have as much to do."""
-    return np.arange(plan.blocks * plan.devices).reshape(plan.blocks, plan.devices).T.ravel()
+    """Blocks dealt out to the devices to and fro, so that all have as much to do.
+
+    Along a grid of starts the motions often get longer and longer.
+    """
+    rows = np.arange(plan.blocks * plan.devices).reshape(plan.blocks, plan.devices)
+    rows[1::2] = rows[1::2, ::-1]
+    return rows.T.ravel()
 
 
 def _cut(plan: Plan, start: int, stop: int, array: Any, filler: float) -> Any:
