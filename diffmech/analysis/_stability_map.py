@@ -27,7 +27,10 @@ from ._verdicts import Verdict
 
 _CHUNK = 16384  # points from one look at Ctrl-C to the next: a fifth of a second for the babyboot
 _BYTES_A_POINT = 18
-_OPTIONS = ("method", "rtol", "atol", "dt", "t0", "stabilise", "max_steps", "block", "devices")
+_OPTIONS = (
+    *("method", "rtol", "atol", "dt", "t0", "stabilise"),
+    *("fixed_params", "max_steps", "block", "devices"),
+)
 # Of the energy that moves: a motion that loses more than this is not the machine's.
 DEFAULT_TRUST = 1e-4
 
@@ -73,8 +76,8 @@ def stability_map(
       in the end is the same to the byte. `overwrite=True` replaces both.
     - `progress`: show a bar; None means on a terminal, if it takes long. Ctrl-C keeps what is done:
       the other points are MISSING.
-    - `options`: of `ensemble`: `method`, `rtol`, `atol`, `dt`, `t0`, `stabilise`, `max_steps`,
-      `block`, `devices`.
+    - `options`: of `ensemble`: `method`, `rtol`, `atol`, `dt`, `t0`, `stabilise`, `fixed_params`,
+      `max_steps`, `block`, `devices`.
 
     Motions that fail (blow up, meet a singularity, run out of steps) are FAILED, with the reason in
     `status`; the others are not disturbed.

@@ -16,7 +16,7 @@ from ..motion import AbstractStabilisation
 from ._clock import compiling_seconds
 from ._control import Tolerances
 from ._equations import Layout
-from ._form import choose
+from ._form import choose, numbers_of, worth_fixing
 from ._march import march
 from ._prepare import (
     parameters,
@@ -55,6 +55,7 @@ def ensemble(
     atol: Number | None = None,
     dt: Number | None = None,
     stabilise: str | AbstractStabilisation | None = None,
+    fixed_params: bool = False,
     max_steps: int | None = None,
     block: int | None = None,
     devices: int | None = None,
@@ -85,6 +86,9 @@ def ensemble(
 
     **Other arguments:**
 
+    - `fixed_params`: write the parameters that all lanes share into the program as numbers. Zeros
+      and ones then vanish from the equations, which makes machines of general parts several times
+      faster; but other parameters compile anew. The printed result says when it is worth it.
     - `max_steps`: of one lane, accepted or not.
     - `block`: lanes that share a loop; changes rounding. `devices`: how many to use, all if None.
     - `progress`: show a bar; None means on a terminal, if the run is long. Ctrl-C keeps what is
@@ -113,9 +117,11 @@ def ensemble(
     times, picks = stops(made, numbers)
     work = any(getattr(reducer, "needs_work", False) for reducer in made)
     layout = Layout(system.n, len(directions), work)
-    tableau, form, why = choose(
-        None if method is None else as_tableau(method), system.laws, layout, system.params, how
-    )
+    equations = (system.laws, layout, system.params, how)
+    fixed = numbers_of(common, varies) if fixed_params else ()
+    if fixed and not worth_fixing(fixed, *equations):
+        fixed = ()
+    tableau, form, why = choose(None if method is None else as_tableau(method), *equations, fixed)
     lanes = _BLOCK.get(jax.default_backend(), _BLOCK_ELSEWHERE)
     lanes = lanes if block is None else as_count(block, "block", 1)
     available = jax.local_device_count()
@@ -128,6 +134,7 @@ def ensemble(
         lanes=lanes,
         blocks=max(_TILE // lanes, 1),
         devices=available if devices is None else min(as_count(devices, "devices", 1), available),
+        fixed=fixed,
     )
     run = Run(
         params=jax.tree.map(in_force, common),
@@ -176,6 +183,7 @@ def _recorded(plan: Plan, numbers: Tolerances) -> dict[str, Any]:
         "block": plan.lanes,
         "blocks": plan.blocks,
         "devices": plan.devices,
+        "fixed_params": bool(plan.fixed),
         "precision": float_dtype().name,
         "platform": jax.default_backend(),
         "jax": jax.__version__,

@@ -29,12 +29,16 @@ from ..scalars import (
     Places,
     Tape,
     collected,
+    constants,
     elementwise,
     unknowns,
     varying_places,
     write,
 )
 from ._bordered import Bordered
+
+# The values of parameters that are written into the equations, leaf by leaf; None stays free.
+Fixed = tuple[tuple[float, ...] | None, ...]
 
 
 class Layout(NamedTuple):
@@ -55,7 +59,7 @@ class Layout(NamedTuple):
 
 
 class Equations:
-    """Places of everything that lanes evaluate.
+    """Places of everything that lanes evaluate; `fixed` parameters are numbers on the tape.
 
     Attributes:
         inputs: of q, q̇, every δq and δq̇; `t`, `params` and `gains` beside them.
@@ -71,6 +75,7 @@ class Equations:
         layout: Layout,
         params: Params,
         stabilise: AbstractStabilisation | None,
+        fixed: Fixed = (),
     ):
         n = layout.n
         self.tape = Tape()
@@ -79,6 +84,13 @@ class Equations:
         self.q, self.qd, self.t, self.params, self.gains = unknowns(
             self.tape, (np.zeros(n), np.zeros(n), np.zeros(()), params, stabilise)
         )
+        if fixed:
+            leaves, structure = jax.tree.flatten(self.params)
+            kept = [
+                places if values is None else constants(self.tape, np.reshape(values, places.shape))
+                for places, values in zip(leaves, fixed, strict=True)
+            ]
+            self.params = jax.tree.unflatten(structure, kept)
         self._solve: Callable[[Places, Places], tuple[Places, Places]]
         # Rows of constraints are scaled by their sizes at the start of each lane, once and for all.
         self.sizes = self.roots = np.zeros(0, dtype=np.int64)

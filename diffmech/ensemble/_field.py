@@ -23,7 +23,7 @@ from ..motion import (
     nearest,
     power_with,
 )
-from ..scalars import Evaluation, Lanes, Place, independent_of
+from ..scalars import Evaluation, Lanes, Place, Tape, independent_of
 from ._equations import Equations, Layout
 
 Lane = Any  # an array of shape (lanes,), or () where all lanes agree
@@ -71,7 +71,7 @@ class ScalarField(AbstractField):
             jax.tree.leaves((numbers.params, numbers.gains)),
             strict=True,
         ):
-            given.update(_entries(places, values))
+            given.update(_entries(tape, places, values))
         wanted = [*equations.rates, *equations.target, equations.condition]
         fixed = independent_of(tape, wanted, [*equations.inputs, equations.t])
         moment = {**dict(zip(map(int, equations.inputs), start, strict=False)), int(equations.t): t}
@@ -109,10 +109,11 @@ def _spread(values: Any, y: State) -> State:
     return tuple(jnp.broadcast_to(jnp.asarray(v, y[0].dtype), y[0].shape) for v in values)
 
 
-def _entries(places: np.ndarray, values: Any) -> dict[Place, Any]:
-    """A parameter's scalars, lane axis last where they vary."""
+def _entries(tape: Tape, places: np.ndarray, values: Any) -> dict[Place, Any]:
+    """A parameter's scalars, lane axis last where they vary; the tape knows those it holds."""
     flat = jnp.reshape(values, (places.size, *values.shape[places.ndim :]))
-    return {int(place): flat[i] for i, place in enumerate(places.ravel())}
+    unknown = (i for i, place in enumerate(places.ravel()) if not tape.is_constant(int(place)))
+    return {int(places.ravel()[i]): flat[i] for i in unknown}
 
 
 class ArrayField(AbstractField):

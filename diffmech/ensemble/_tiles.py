@@ -5,7 +5,7 @@ beside each other without talking. The last tile is filled up with lanes that en
 """
 
 from collections.abc import Iterator
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from typing import Any, NamedTuple
 
 import equinox as eqx
@@ -20,7 +20,7 @@ from ..model import ExplicitLaws, Laws
 from ..motion import START_VIOLATION, AbstractStabilisation, Projection, violations_of
 from ._block import Block, Outcome
 from ._control import Tolerances
-from ._equations import Equations, Layout
+from ._equations import Equations, Fixed, Layout
 from ._field import AbstractField, ArrayField, Numbers, ScalarField
 from ._lanewise import bundled, shared
 from ._packing import Packed, pack, unpack
@@ -41,6 +41,7 @@ class Plan(NamedTuple):
     lanes: int  # in a block
     blocks: int  # in a tile, on one device
     devices: int
+    fixed: Fixed = ()
 
     @property
     def tile(self) -> int:
@@ -65,26 +66,31 @@ def equations_of(
     layout: Layout,
     params: Params,
     stabilise: AbstractStabilisation | None,
+    fixed: Fixed = (),
 ) -> Equations:
-    """The equations on a tape; the last few are kept."""
+    """The equations on a tape; the last ones are kept."""
     leaves, structure = jax.tree.flatten((params, stabilise))
-    return _equations(laws, layout, tuple(np.shape(leaf) for leaf in leaves), structure)
+    return _equations(laws, layout, tuple(np.shape(leaf) for leaf in leaves), structure, fixed)
 
 
-@cache
-def _equations(laws: Any, layout: Layout, shapes: tuple[Any, ...], structure: Any) -> Equations:
+@lru_cache(maxsize=128)  # numbers written in make new ones
+def _equations(
+    laws: Any, layout: Layout, shapes: tuple[Any, ...], structure: Any, fixed: Fixed
+) -> Equations:
     params, stabilise = jax.tree.unflatten(structure, [np.zeros(shape) for shape in shapes])
-    return Equations(laws, layout, params, stabilise)
+    return Equations(laws, layout, params, stabilise, fixed)
 
 
-def field_of(plan: Any, numbers: Numbers, t: Any, start: tuple[Any, ...]) -> AbstractField:
+def field_of(
+    plan: Any, numbers: Numbers, t: Any, start: tuple[Any, ...], fixed: Fixed = ()
+) -> AbstractField:
     """The rates of a block's lanes, which start at `t`; `plan` has laws, layout and form."""
     if plan.form == "arrays":
         return ArrayField(plan.laws, plan.layout, numbers)
     like = jax.tree.map(
         lambda leaf, varies: leaf[..., 0] if varies else leaf, numbers.params, numbers.varies
     )
-    equations = equations_of(plan.laws, plan.layout, like, numbers.gains)
+    equations = equations_of(plan.laws, plan.layout, like, numbers.gains, fixed)
     return ScalarField(equations, plan.layout, numbers, t, start)
 
 
@@ -109,8 +115,9 @@ def _run_block(plan: Plan, run: Run, start: Any, varying: list[Any]) -> Outcome:
     y = tuple(start[i] for i in range(2 * plan.layout.n))
     y += tuple(jnp.broadcast_to(entry, y[0].shape) for row in run.tangents for entry in row)
     y += (jnp.zeros_like(y[0]),) * plan.layout.work
+    numbers = Numbers(params, run.varies, run.stabilise)
     block = Block(
-        field=field_of(plan, Numbers(params, run.varies, run.stabilise), run.numbers.start, y),
+        field=field_of(plan, numbers, run.numbers.start, y, plan.fixed),
         advance=unrolled_step if plan.form == "lanes, unrolled" else rolled_step,
         tableau=plan.tableau,
         reducers=tuple(reducers),
