@@ -9,9 +9,12 @@ meets this, found on one core; all cores then run with the same. SciPy has one c
     accel.      the same with `diffmech.acceleration`
     heyoka      Taylor series in SIMD batches, equations written by hand; all starts
     diffmech    `dm.ensemble` of the plain Lagrangian with its default method; all starts
+    fixed       the same with the parameters written into the program, as heyoka has them
 
-Times are per trajectory, minima over repeats (at most 3 for the first three), compilation apart.
-One core means a process that may use no other. First calls are in fresh processes on all cores.
+A shared machine is half as fast again at some minutes as at others. So the programs take turns, and
+a ratio is the median over the rounds of what two programs took in the same round; the first three
+take part in three rounds only. Times in the table are minima per trajectory, compilation apart. One
+core means a process that may use no other. First calls are in fresh processes on all cores.
 
     python benchmarks/ensemble.py [--only babyboot] [--lanes 256] [--repeats 15] [--json out.json]
 """
@@ -23,7 +26,6 @@ import math
 import os
 import platform
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -35,6 +37,7 @@ import heyoka  # pyright: ignore[reportMissingImports]
 import jax
 import numpy as np
 import scipy
+from ensemble_heyoka import Team
 from ensemble_lanes import Worker
 from ensemble_peers import Run, Workload
 
@@ -47,6 +50,7 @@ TARGETS = {
     "n_link:n=3": {"heyoka": 1.0, "usual": 40},
     "n_link:n=5": {"usual": 30},
 }
+SLOW = ("SciPy", "usual", "acceleration")
 FIRST_CALL = {"babyboot": 6.0, "n_link:n=3": 15.0, "n_link:n=5": 30.0}  # at most [s]
 TANGENTS = {"babyboot": 2.5, "n_link:n=3": 2.5}  # at most, times the plain run
 
@@ -80,8 +84,8 @@ def _best(points: Sequence[Point]) -> Point:
     return min(points, key=lambda point: np.nan_to_num(point["error"], nan=math.inf))
 
 
-def _loosest(work: Workload, run: Callable[[float], Run], tols: Sequence[float]) -> list[Point]:
-    """Points on the way to the loosest tolerance that meets the goal, by bisection."""
+def _loosest(work: Workload, run: Callable[[float], Run], tols: Sequence[float]) -> Point:
+    """The point at the loosest tolerance that meets the goal, by bisection."""
     points: list[Point] = []
 
     def meets(tol: float) -> bool:
@@ -89,7 +93,36 @@ def _loosest(work: Workload, run: Callable[[float], Run], tols: Sequence[float])
         return _meets(points[-1])
 
     bisect.bisect_left(tols, True, key=meets)
-    return points
+    return {**_best(points), "compile_seconds": max(point["compile_seconds"] for point in points)}
+
+
+class Rounds:
+    """Programs that take turns; every run's seconds a trajectory by program, nan for none."""
+
+    def __init__(self, work: Workload):
+        self._work = work
+        self.best: dict[str, Point] = {}
+        self.seconds: dict[str, list[float]] = {}
+
+    def run(self, programs: dict[str, Callable[[], Run]], repeats: int) -> None:
+        """The slow ones run in the first three rounds only. What they took is shown."""
+        took = {who: np.full(repeats, np.nan) for who in programs}
+        for i in range(repeats):
+            for who, program in programs.items():
+                if i < 3 or who not in SLOW:
+                    run = program()
+                    took[who][i] = run.seconds
+                    if i == 0:
+                        self.best[who] = {**_point(self._work, run), **self.best.get(who, {})}
+                        self.best[who]["how"] = run.how
+        for who, seconds in took.items():
+            self.best[who]["us_per_trajectory"] = 1e6 * float(np.nanmin(seconds))
+            self.seconds[who] = seconds.tolist()
+            _show(self.best[who])
+
+    def ratio(self, of: str, to: str) -> float:
+        """How many times longer one took than another in the same round, median over rounds."""
+        return float(np.nanmedian(np.divide(self.seconds[of], self.seconds[to])))
 
 
 def _show(point: Point) -> None:
@@ -97,7 +130,7 @@ def _show(point: Point) -> None:
     if point["failed"]:
         notes.append(f"{point['failed']} failed")
     print(
-        f"  {point['how']:46}{point['tol']:7.0e}{point['us_per_trajectory']:11.1f} us"
+        f"  {point['how']:52}{point['tol']:7.0e}{point['us_per_trajectory']:11.1f} us"
         f"{point['error']:9.1e}{point['lanes']:7d}{point['compile_seconds']:8.2f} s"
         + "".join(f"  {note}" for note in notes),
         flush=True,
@@ -121,46 +154,52 @@ def measure(name: str, count: int | None, repeats: int, tols: Sequence[float]) -
     print(
         f"{name}: {len(work.q0s)} starts, {work.duration:g} s, {np.mean(work.regular):.0%} regular"
     )
-    scanned: dict[str, list[Point]] = {}
-    best: dict[str, Point] = {}
-
-    def keep(who: str, points: list[Point]) -> None:
-        scanned[who], best[who] = points, _best(points)
-        _show(best[who])
-
-    with Worker(tuned=False, one_core=True) as plain:
-        for who in ("SciPy", "usual", "acceleration"):
-            run = partial(plain, lanes.slow_peer, who, name, count)
-            points = _loosest(work, run, tols)
-            tol = _best(points)["tol"]
-            keep(who, points + [_point(work, run(tol)) for _ in range(min(repeats, 3) - 1)])
-        runs = [plain(lanes.heyoka, name, count, tol, repeats) for tol in tols]
-        keep("heyoka", [_point(work, run) for run in runs])
-    run = peers.heyoka_all_cores_run(work, best["heyoka"]["tol"], repeats=repeats)
-    keep("heyoka, all cores", [_point(work, run)])
-    with Worker(tuned=True, one_core=True) as tuned:
-        runs = [tuned(lanes.diffmech, name, count, tol, repeats) for tol in tols]
-        compiling = runs[0].compile_seconds  # for all tolerances
-        keep("diffmech", [_point(work, replace(run, compile_seconds=compiling)) for run in runs])
+    rounds = Rounds(work)
+    with (
+        Worker(tuned=False, one_core=True) as plain,
+        Worker(tuned=True, one_core=True) as tuned,
+    ):
+        runs: dict[str, Callable[[float], Run]] = {
+            **{who: partial(plain, lanes.slow_peer, who, name, count) for who in SLOW},
+            "heyoka": lambda tol: plain(lanes.heyoka, name, count, tol, 1),
+            "diffmech": lambda tol: tuned(lanes.diffmech, name, count, tol, False),
+            "fixed": lambda tol: tuned(lanes.diffmech, name, count, tol, True),
+        }
+        rounds.best = {who: _loosest(work, run, tols) for who, run in runs.items()}
+        tol = {who: point["tol"] for who, point in rounds.best.items()}
+        with Team(work.problem, tol["heyoka"], 1) as team:
+            turns: dict[str, Callable[[], Run]] = {
+                who: partial(run, tol[who]) for who, run in runs.items()
+            }
+            rounds.run({**turns, "heyoka": team.run}, repeats)
         times = tuned(lanes.tangents, name, count, repeats) if name in TANGENTS else None
-    with Worker(tuned=True) as tuned:
+    with Worker(tuned=True) as tuned, Team(work.problem, tol["heyoka"]) as team:
         first, later = tuned(lanes.first_call, name, count)
-        run = tuned(lanes.diffmech, name, count, best["diffmech"]["tol"], repeats)
-        keep("diffmech, all cores", [_point(work, replace(run, compile_seconds=first))])
-
-    def ratio(of: str, to: str) -> float:
-        return best[of]["us_per_trajectory"] / best[to]["us_per_trajectory"]
-
+        fixed = tuned(lanes.diffmech, name, count, tol["fixed"], True)
+        rounds.best["diffmech, all cores"] = {"compile_seconds": first}
+        rounds.best["fixed, all cores"] = {"compile_seconds": fixed.compile_seconds}
+        rounds.run(
+            {
+                "heyoka, all cores": team.run,
+                "diffmech, all cores": lambda: tuned(
+                    lanes.diffmech, name, count, tol["diffmech"], False
+                ),
+                "fixed, all cores": lambda: tuned(lanes.diffmech, name, count, tol["fixed"], True),
+            },
+            repeats,
+        )
+    ratio = rounds.ratio
     targets = TARGETS.get(name, {})
     verdicts = [
         _judge(f"{who} / diffmech, one core", ratio(who, "diffmech"), targets.get(who))
-        for who in ("heyoka", "usual", "acceleration")
+        for who in (*SLOW, "heyoka")
     ]
-    verdicts.append(_judge("SciPy / diffmech, one core", ratio("SciPy", "diffmech"), None))
     of, to = "heyoka, all cores", "diffmech, all cores"
-    verdicts.append(_judge("heyoka / diffmech, all cores", ratio(of, to), targets.get("heyoka")))
-    what = "SciPy, one core / diffmech, all cores"
-    verdicts.append(_judge(what, ratio("SciPy", to), targets.get("SciPy")))
+    verdicts += [
+        _judge("heyoka / diffmech, all cores", ratio(of, to), targets.get("heyoka")),
+        _judge("heyoka / fixed, one core", ratio("heyoka", "fixed"), None),
+        _judge("heyoka / fixed, all cores", ratio(of, "fixed, all cores"), None),
+    ]
     if times is not None:
         what, most = "with the growth of a neighbour / plain", TANGENTS[name]
         verdicts.append(_judge(what, times[1] / times[0], most, least=False))
@@ -173,8 +212,8 @@ def measure(name: str, count: int | None, repeats: int, tols: Sequence[float]) -
         "starts": len(work.q0s),
         "duration": work.duration,
         "regular": float(np.mean(work.regular)),
-        "best": best,
-        "scanned": scanned,
+        "best": rounds.best,
+        "seconds": rounds.seconds,
         "verdicts": verdicts,
     }
 
@@ -201,7 +240,7 @@ def main() -> None:
     machine = _machine()
     print(
         f"{machine['cores']} cores, load {machine['load']:.2f}; median error at most {GOAL:.0e}\n"
-        f"{'':48}{'tol':>7}{'a trajectory':>14}{'error':>9}{'lanes':>7}{'compiled':>10}"
+        f"{'':54}{'tol':>7}{'a trajectory':>14}{'error':>9}{'lanes':>7}{'compiled':>10}"
     )
     record = {"goal": GOAL, "machine": machine, "workloads": []}
     for name in peers.WORKLOADS:

@@ -84,7 +84,11 @@ def heyoka(name: str, lanes: int | None, tol: float, repeats: int) -> Run:
 
 
 def _ensemble(
-    work: Workload, tol: float, reduce: Any = None, method: str | None = None
+    work: Workload,
+    tol: float,
+    reduce: Any = None,
+    method: str | None = None,
+    fixed: bool = False,
 ) -> dm.Ensemble:
     return dm.ensemble(
         work.system,
@@ -94,27 +98,26 @@ def _ensemble(
         rtol=tol,
         reduce=reduce,
         method=method,
+        fixed_params=fixed,
         progress=False,
     )
 
 
-def diffmech(name: str, lanes: int | None, tol: float, repeats: int) -> Run:
-    """`dm.ensemble` on all devices of this process; lanes that fail end in NaN."""
-    work = bare(name, lanes)
-    runs = [_ensemble(work, tol) for _ in range(repeats + 1)]  # the first may compile
-    ends = np.concatenate(runs[0].values["last"], axis=1)
-    ends[~np.asarray(runs[0].ok)] = np.nan
-    settings = runs[0].settings
-    devices = settings["devices"]
-    return Run(
-        f"diffmech, {settings['method']}, {settings['form']}, "
-        + ("one core" if devices == 1 else f"{devices} cores"),
-        tol,
-        min(run.running for run in runs[1:]) / len(ends),
-        runs[0].compiling,
-        np.arange(len(ends)),
-        ends,
-    )
+def diffmech(name: str, lanes: int | None, tol: float, fixed: bool) -> Run:
+    """One `dm.ensemble` on all devices of this process; lanes that fail end in NaN."""
+    found = _ensemble(bare(name, lanes), tol, fixed=fixed)
+    ends = np.concatenate(found.values["last"], axis=1)
+    ends[~np.asarray(found.ok)] = np.nan
+    devices = found.settings["devices"]
+    words = [
+        "diffmech",
+        *["fixed"] * found.settings["fixed_params"],
+        found.settings["method"],
+        found.settings["form"],
+        "one core" if devices == 1 else f"{devices} cores",
+    ]
+    seconds, lanes_run = found.running / len(ends), np.arange(len(ends))
+    return Run(", ".join(words), tol, seconds, found.compiling, lanes_run, ends)
 
 
 def first_call(name: str, lanes: int | None) -> tuple[float, float]:
