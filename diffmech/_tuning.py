@@ -11,6 +11,8 @@ from ._xla_flags import (
     FUSION,
     LOOPS,
     OPTIONS,
+    SCHEDULER,
+    UNROLLING,
     WIDTH,
     backend_started,
     devices_of,
@@ -22,7 +24,13 @@ from ._xla_flags import (
     with_options,
 )
 
-_CALLED = {LOOPS: "whole-loop kernels", FUSION: "multi-output fusion", WIDTH: "512-bit vectors"}
+_CALLED = {
+    LOOPS: "whole-loop kernels",
+    FUSION: "multi-output fusion",
+    UNROLLING: "loops not unrolled",
+    SCHEDULER: "a fast scheduler",
+    WIDTH: "512-bit vectors",
+}
 _INHERITED = "`XLA_FLAGS` had the options already"
 _TOO_LATE = (
     "`tune_cpu()` must be called before JAX computes anything, but JAX's backend is running, and "
@@ -75,9 +83,10 @@ def tune_cpu(devices: int | None = None) -> Tuning:
     """Let XLA compile ensembles for this CPU, and show JAX one device a core.
 
     Adds to `XLA_FLAGS`, for this process and those it starts: kernels of whole loops, multi-output
-    fusion, vectors of 512 bits where the processor has them and is faster with them, and a number
-    of CPU devices. What is set already is kept as it is. Call it once, before JAX computes anything
-    (importing JAX first is fine). A single trajectory gains little.
+    fusion, less work for the compiler, vectors of 512 bits where the processor has them and is
+    faster with them, and a number of CPU devices. What is set already is kept as it is. Call it
+    once, before JAX computes anything (importing JAX first is fine). A single trajectory gains
+    little.
 
     Fusion is experimental in XLA. So a small program is first run in a process of its own, with the
     options and without, and must give the same numbers to 1e-12; if it does not, or crashes, the
@@ -118,7 +127,7 @@ def tune_cpu(devices: int | None = None) -> Tuning:
             stacklevel=2,
         )
     missing = missing_options(flags)
-    if set(missing) - {WIDTH}:
+    if {LOOPS, FUSION}.intersection(missing):
         verdict = verdict_on(flags, missing)
         text, gain = _in_words(verdict, missing), verdict.gain
         if verdict.fault:

@@ -22,6 +22,7 @@ from typing import NamedTuple
 
 from ._xla_flags import (
     FUSION,
+    LOOPS,
     OPTIONS,
     WIDTH,
     compiler_words,
@@ -55,10 +56,10 @@ class _Run(NamedTuple):
 
 
 def verdict_on(flags: str, options: Sequence[str]) -> Verdict:
-    """Which of `options` can be added to `flags`: all, all but fusion, or none.
+    """Which of `options` can be added to `flags`: all, those for loops and fusion, loops, or none.
 
-    Wide vectors come on top of all the others, where the processor has them and is faster with
-    them. From the cache, or by running the canary two or three times, 3 s each.
+    Wide vectors come on top, where fusion works and the processor has them and is faster with them.
+    From the cache, or by running the canary two or three times, 3 s each; four if options fail.
     """
     file = _cache_file(with_options(flags, options))
     kept = _kept(file)
@@ -75,11 +76,13 @@ def verdict_on(flags: str, options: Sequence[str]) -> Verdict:
 
 def _trial(flags: str, options: Sequence[str], plain: _Run) -> tuple[Verdict, bool]:
     """The verdict by runs of the canary, and whether it is to be kept."""
-    narrow = tuple(name for name in options if name != WIDTH)
-    fault = ""
-    for some in dict.fromkeys((narrow, tuple(name for name in narrow if name != FUSION))):
-        if not some:
+    fault, most = "", [name for name in options if name != WIDTH]
+    some, run = (), plain
+    for allowed in (OPTIONS, (LOOPS, FUSION), (LOOPS,)):
+        fewer = tuple(name for name in most if name in allowed)
+        if not fewer or fewer == some:
             continue
+        some = fewer
         run, found = _tried(flags, some, plain)
         fault = fault or found
         if not run.conclusive:
@@ -89,14 +92,15 @@ def _trial(flags: str, options: Sequence[str], plain: _Run) -> tuple[Verdict, bo
     else:
         return Verdict((), fault=fault), True
     verdict = Verdict(some, plain.seconds / run.seconds, fault)
-    if fault or WIDTH not in options or _WIDE not in _processor().split():
+    fused = FUSION in some or FUSION not in most
+    if not fused or WIDTH not in options or _WIDE not in _processor().split():
         return verdict, True
-    wide, fault = _tried(flags, options, plain)
-    if fault:
-        return verdict._replace(fault=fault), wide.conclusive
+    wide, found = _tried(flags, (*some, WIDTH), plain)
+    if found:
+        return verdict._replace(fault=fault or found), wide.conclusive
     if run.seconds < _WORTHWHILE * wide.seconds:
         return verdict, True
-    return Verdict(tuple(options), plain.seconds / wide.seconds), True
+    return Verdict((*some, WIDTH), plain.seconds / wide.seconds, fault), True
 
 
 def _tried(flags: str, options: Sequence[str], plain: _Run) -> tuple[_Run, str]:

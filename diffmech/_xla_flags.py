@@ -15,9 +15,18 @@ from typing import Any
 LOOPS, _LOOP_BYTES = "xla_cpu_small_while_loop_byte_threshold", 100_000_000
 # One pass over the lanes for all results that share work. Experimental in XLA.
 FUSION = "xla_cpu_use_multi_output_fusion"
+# Less work for the compiler: loops over lanes stay as they are, and LLVM's first of two schedulers
+# is the one that takes time in proportion. A long step compiles a quarter faster and runs the same.
+UNROLLING, SCHEDULER = "xla_cpu_disable_loop_unrolling", "-pre-RA-sched"
 # Vectors of eight numbers, where the processor has them; XLA takes four by itself.
 WIDTH = "xla_cpu_prefer_vector_width"
-OPTIONS = {LOOPS: f"{LOOPS}={_LOOP_BYTES}", FUSION: FUSION, WIDTH: f"{WIDTH}=512"}  # by name
+OPTIONS = {  # spellings by name
+    LOOPS: f"{LOOPS}={_LOOP_BYTES}",
+    FUSION: FUSION,
+    UNROLLING: UNROLLING,
+    SCHEDULER: f"{SCHEDULER}=fast",
+    WIDTH: f"{WIDTH}=512",
+}
 _EXTRA = "--xla_backend_extra_options="  # the list in which all but the width are given
 _DEVICES = "--xla_force_host_platform_device_count="
 

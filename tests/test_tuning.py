@@ -20,6 +20,8 @@ from diffmech.cli import run
 LOOPS = "xla_cpu_small_while_loop_byte_threshold=100000000"
 FUSION = "xla_cpu_use_multi_output_fusion"
 BOTH = f"--xla_backend_extra_options={LOOPS},{FUSION}"
+EASIER = "xla_cpu_disable_loop_unrolling,-pre-RA-sched=fast"
+ALL = f"{BOTH},{EASIER}"
 WIDE = "--xla_cpu_prefer_vector_width=512"
 DEVICES = "--xla_force_host_platform_device_count="
 
@@ -30,6 +32,7 @@ flags = os.environ["XLA_FLAGS"]
 with open({starts!r}, "a") as file:
     file.write(flags + "\\n")
 tuned, fused, wide = "extra_options" in flags, "multi_output" in flags, "vector_width" in flags
+easier = "pre-RA" in flags
 seconds = 1.5 / (1 + 2 * tuned + 2 * wide)
 value, numbers = 1.0, 3
 {behaviour}
@@ -130,7 +133,7 @@ subprocess.run([sys.executable, "-W", "error", "-c", worker], check=True)
     assert "the same numbers" in lines[1]
     assert lines[3] == "devices  3"
     # Wide vectors are this processor's matter, and the trial's.
-    assert lines[4] in {f"flags    {BOTH}{wide} {DEVICES}3" for wide in ("", f" {WIDE}")}
+    assert lines[4] in {f"flags    {ALL}{wide} {DEVICES}3" for wide in ("", f" {WIDE}")}
     gain = re.fullmatch(r"gain     (\d+\.\d) times as fast as without", lines[2])
     assert gain, said
     assert f"{float(lines[5]):.1f}" == gain[1], "a worker knows the gain too"
@@ -172,11 +175,11 @@ assert backend_started() and jax.config.jax_num_cpu_devices == -1
 
 def test_good_options_are_added_and_counted(canary: Canary, starts: Path) -> None:
     found = dm.tune_cpu(devices=5)
-    assert found == dm.Tuning(f"{BOTH} {DEVICES}5", 5, True, found.verdict, 3.0)
+    assert found == dm.Tuning(f"{ALL} {DEVICES}5", 5, True, found.verdict, 3.0)
     assert os.environ["XLA_FLAGS"] == found.flags
     assert current_tuning() is found
     assert is_tuned()
-    assert starts.read_text().splitlines() == ["", BOTH]
+    assert starts.read_text().splitlines() == ["", ALL]
     assert [line[:9].strip() for line in str(found).splitlines()] == [
         "tuning", "verdict", "gain", "devices", "flags",
     ]  # fmt: skip
@@ -186,15 +189,16 @@ def test_wide_vectors_are_added_where_the_processor_has_them(
     wide_canary: Canary, fresh: Callable[[], None], starts: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = dm.tune_cpu(devices=2)
-    assert (found.flags, found.active, found.gain) == (f"{BOTH} {WIDE} {DEVICES}2", True, 5.0)
-    assert "whole-loop kernels, multi-output fusion and 512-bit vectors a tr" in found.verdict
-    assert starts.read_text().splitlines() == ["", BOTH, f"{BOTH} {WIDE}"]
+    assert (found.flags, found.active, found.gain) == (f"{ALL} {WIDE} {DEVICES}2", True, 5.0)
+    assert "with whole-loop kernels, multi-output fusion, loops not unro" in found.verdict
+    assert "a fast scheduler and 512-bit vectors a trial gave the same numbers" in found.verdict
+    assert starts.read_text().splitlines() == ["", ALL, f"{ALL} {WIDE}"]
     fresh()
     assert dm.tune_cpu(devices=2) == found, "from the cache"
     monkeypatch.setattr(_tuning, "_first", [])
     assert dm.tune_cpu().gain == 5.0, "inherited"
     fresh()
-    os.environ["XLA_FLAGS"] = BOTH
+    os.environ["XLA_FLAGS"] = ALL
     assert dm.tune_cpu().gain is None, "the gain was that of wide vectors"
     assert len(starts.read_text().splitlines()) == 3
 
@@ -204,7 +208,7 @@ NARROW = {
     "are no faster": ("if wide: seconds = 0.47", ""),
     "are unknown": ("if wide: os.abort()", "left out 512-bit vectors, because the trial ended by"),
     "are wrong": ("if wide: value += 3e-12", "left out 512-bit vectors, because the trial gave"),
-    "came with wrong fusion": ("if fused: value += 3e-12", "left out multi-output fusion, because"),
+    "came with wrong fusion": ("if fused: value += 3e-12", "left out multi-output fusion, loops"),
 }
 
 
@@ -233,10 +237,26 @@ def test_wide_vectors_are_left_out_where_they_do_not_help(
     assert len(starts.read_text().splitlines()) == before
 
 
+@pytest.mark.parametrize("wide", [False, True])
+def test_options_that_only_ease_compiling_can_fail_alone(
+    wide: bool, canary: Canary, monkeypatch: pytest.MonkeyPatch, starts: Path
+) -> None:
+    canary("if easier: sys.exit('xla: Unknown command line argument')")
+    if wide:
+        monkeypatch.setattr(_verdict, "_processor", lambda: "flags : avx512f")
+    said = r"left out loops not unrolled and a fast scheduler, .*Unknown command line.*; kept whole"
+    with pytest.warns(RuntimeWarning, match=said):
+        found = dm.tune_cpu(devices=2)
+    assert found.flags == f"{BOTH}{f' {WIDE}' * wide} {DEVICES}2"
+    assert found.active
+    assert found.gain == (5.0 if wide else 3.0)
+    assert starts.read_text().splitlines() == ["", ALL, BOTH] + [f"{BOTH} {WIDE}"] * wide
+
+
 def test_a_width_of_ones_own_is_kept(wide_canary: Canary, monkeypatch: pytest.MonkeyPatch) -> None:
     own = "--xla_cpu_prefer_vector_width=256"
     monkeypatch.setenv("XLA_FLAGS", own)
-    assert dm.tune_cpu(devices=2).flags == f"{own} {BOTH} {DEVICES}2"
+    assert dm.tune_cpu(devices=2).flags == f"{own} {ALL} {DEVICES}2"
 
 
 def test_the_default_is_one_device_a_usable_core(canary: Canary) -> None:
@@ -245,17 +265,17 @@ def test_the_default_is_one_device_a_usable_core(canary: Canary) -> None:
 
 
 OWN = {
-    "others": ("--xla_a=1", f"--xla_a=1 {BOTH} {DEVICES}2", 2),
-    "devices": (f"{DEVICES}7", f"{DEVICES}7 {BOTH}", 7),
+    "others": ("--xla_a=1", f"--xla_a=1 {ALL} {DEVICES}2", 2),
+    "devices": (f"{DEVICES}7", f"{DEVICES}7 {ALL}", 7),
     "extra": (
         "--xla_backend_extra_options=a=1,b",
-        f"--xla_backend_extra_options=a=1,b {BOTH} {DEVICES}2",
+        f"--xla_backend_extra_options=a=1,b {ALL} {DEVICES}2",
         2,
     ),
     "one of them": (
         "--xla_backend_extra_options=xla_cpu_small_while_loop_byte_threshold=7",
         "--xla_backend_extra_options=xla_cpu_small_while_loop_byte_threshold=7 "
-        f"--xla_backend_extra_options={FUSION} {DEVICES}2",
+        f"--xla_backend_extra_options={FUSION},{EASIER} {DEVICES}2",
         2,
     ),
     "all": (f"{BOTH} {DEVICES}7", f"{BOTH} {DEVICES}7", 7),
@@ -305,7 +325,7 @@ FAULTS = {
     "fusion loses some": ("if fused: numbers = 2", LOOPS, "2 numbers instead of 3", True),
     "fusion hangs": ("if fused: time.sleep(100)", LOOPS, "did not end within 1 s", True),
     "fusion raises": ("if fused: raise MemoryError('x')", LOOPS, "exit code 1 (MemoryError", True),
-    "both crash": ("if tuned: os.abort()", "", "left out whole-loop kernels and multi", True),
+    "all crash": ("if tuned: os.abort()", "", "left out whole-loop kernels, multi", True),
     "nothing runs": ("raise ImportError('no jax')", "", "even without: the trial failed", False),
     "somebody ends it": (
         # A shell's background job is started deaf to it.
@@ -453,7 +473,7 @@ def test_the_doctor_shows_what_is_active_and_its_gain(
 ) -> None:
     assert run(["doctor"]) == 0
     line = next(x for x in capsys.readouterr().out.splitlines() if x.startswith("tuning"))
-    assert "active, 3.0 times as fast as without; with whole-loop kernels and multi" in line
+    assert "active, 3.0 times as fast as without; with whole-loop kernels, multi" in line
     assert "not active" not in line
 
 
