@@ -5,12 +5,14 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
 
 import diffmech as dm
 from diffmech.ensemble._equations import Equations, Fixed, Layout
 from diffmech.ensemble._field import Numbers, ScalarField
 from diffmech.ensemble._form import numbers_of
 from diffmech.ensemble._prepare import stabilisation
+from diffmech.ensemble._tiles import run_tile
 
 from .conftest import random_states
 from .tolerances import CHAIN_ROUND_OFF
@@ -44,10 +46,20 @@ def end(system: dm.System, **more: Any) -> tuple[np.ndarray, dm.Ensemble]:
     return np.concatenate(found.values["last"], axis=1), found
 
 
-def test_a_machine_of_general_parts_gets_short_equations_and_the_same_motion() -> None:
+def test_a_machine_of_general_parts_gets_a_short_program_and_the_same_motion(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    lengths = []
+
+    def spy(*arguments: Any) -> Any:
+        lengths.append(len(run_tile.lower(*arguments).as_text()))
+        return run_tile(*arguments)
+
+    monkeypatch.setattr("diffmech.ensemble._march.run_tile", spy)
     system = dm.systems.double_pendulum_3d()
     free, general = end(system)
     held, special = end(system, fixed_params=True)
+    assert lengths[1] * 2 < lengths[0]
     assert np.max(np.abs(held - free)) < 1e-8
     assert "perhaps fewer with `fixed_params=True`" in str(general)
     assert "parameters written in" in str(special)

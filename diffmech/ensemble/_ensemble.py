@@ -88,7 +88,7 @@ def ensemble(
 
     - `fixed_params`: write the parameters that all lanes share into the program as numbers. Zeros
       and ones then vanish from the equations, which makes machines of general parts several times
-      faster; but other parameters compile anew. The printed result says when it is worth it.
+      faster; but other parameters compile anew. The printed result says where it may be worth it.
     - `max_steps`: of one lane, accepted or not.
     - `block`: lanes that share a loop; changes rounding. `devices`: how many to use, all if None.
     - `progress`: show a bar; None means on a terminal, if the run is long. Ctrl-C keeps what is
