@@ -11,8 +11,8 @@ import pytest
 from diffmech.scalars import LARGEST_ANGLE, sincos
 from diffmech.scalars._sincos import cosine, sine
 
-# [1] absolute. The reduced angle, up to π/2, is rounded twice, by 1.1e-16 at most each; both at once
-# where a sine is steep are rare: 2.23e-16 was the worst of 18 million.
+# [1] absolute. The reduced angle, up to π/2, is rounded twice, by at most 1.1e-16 each time; both
+# where the function is steep are rare: 2.23e-16 was the worst of 18 million.
 LAST_DIGIT = 2.3e-16
 
 

@@ -1,6 +1,7 @@
 """What a user passes to an ensemble, turned into what lanes take."""
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 import jax
@@ -177,7 +178,7 @@ def spread_out(
 def reducers(given: Any, system: AbstractSystem) -> tuple[list[str], list[Any]]:
     """Reducers under their names."""
     if given is None:
-        given = Last()
+        given = _last()
     if isinstance(given, Mapping):
         named = dict(given)
     else:
@@ -191,18 +192,28 @@ def reducers(given: Any, system: AbstractSystem) -> tuple[list[str], list[Any]]:
                     f"`reduce={{'first': ..., 'second': ...}}`"
                 )
             named[name] = one
-    made = {"last": Last, "energy_error": lambda: EnergyError(system)}
+    made = {"last": _last, "energy_error": lambda: EnergyError(system)}
     for name, one in named.items():
         if isinstance(one, str):
             if one not in made:
                 raise ValueError(f"there is no reducer {one!r}.{suggestion(one, made)}")
             named[name] = made[one]()
-        elif isinstance(one, type) or not all(hasattr(one, method) for method in _PROTOCOL):
+        elif isinstance(one, type) or not all(_has(one, method) for method in _PROTOCOL):
             raise ValueError(
                 f"`reduce` must hold objects with methods {', '.join(_PROTOCOL)}, but {name!r} is "
                 f"{one!r}"
             )
     return list(named), list(named.values())
+
+
+def _has(reducer: Any, method: str) -> bool:
+    """The class is asked first: an Equinox module makes an object of every method asked for."""
+    return hasattr(type(reducer), method) or hasattr(reducer, method)
+
+
+@cache
+def _last() -> Last:
+    return Last()
 
 
 def _snake(name: str) -> str:

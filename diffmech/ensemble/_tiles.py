@@ -206,39 +206,52 @@ def tiles(plan: Plan, states: Any, varying: list[Any]) -> Iterator[Tile]:
     for start in range(0, count, plan.tile):
         stop = min(start + plan.tile, count)
         cut = partial(_cut, plan, start, stop)
-        used = np.arange(plan.blocks * plan.devices) * plan.lanes < stop - start
+        device = _places(plan, stop - start) // plan.blocks
         yield Tile(
             start,
             stop,
-            cut(states, np.nan),
-            [cut(leaf, np.nan) for leaf in varying],
-            np.sum(used[_order(plan)].reshape(plan.devices, plan.blocks), axis=1),
+            cut(states),
+            [cut(leaf) for leaf in varying],
+            np.bincount(device, minlength=plan.devices),
         )
 
 
-def _order(plan: Plan) -> np.ndarray:
+@cache
+def _order(blocks: int, devices: int) -> np.ndarray:
     """Blocks dealt out to the devices to and fro, so that all have as much to do.
 
     Along a grid of starts the motions often get longer and longer.
     """
-    rows = np.arange(plan.blocks * plan.devices).reshape(plan.blocks, plan.devices)
+    rows = np.arange(blocks * devices).reshape(blocks, devices)
     rows[1::2] = rows[1::2, ::-1]
     return rows.T.ravel()
 
 
-def _cut(plan: Plan, start: int, stop: int, array: Any, filler: float) -> Any:
+def _places(plan: Plan, lanes: int) -> np.ndarray:
+    """Where in a tile the blocks of so many lanes lie, one after the other."""
+    used = -(-lanes // plan.lanes)
+    return np.argsort(_order(plan.blocks, plan.devices))[:used]
+
+
+def _cut(plan: Plan, start: int, stop: int, array: Any) -> Any:
+    """Lanes as blocks, shape (blocks, ..., lanes); what is not filled is NaN, or never run."""
     kit: Any = np if isinstance(array, np.ndarray) else jnp
-    part = array[start:stop]
-    missing = plan.tile - (stop - start)
+    part, places = array[start:stop], _places(plan, stop - start)
+    missing = len(places) * plan.lanes - (stop - start)
     if missing:
-        part = kit.concatenate([part, kit.full((missing, *part.shape[1:]), filler, part.dtype)])
-    part = part.reshape(-1, plan.lanes, *part.shape[1:])[_order(plan)]
-    return kit.moveaxis(part, 1, -1)
+        part = kit.concatenate([part, kit.full((missing, *part.shape[1:]), np.nan, part.dtype)])
+    part = kit.moveaxis(part.reshape(-1, plan.lanes, *part.shape[1:]), 1, -1)
+    shape = (plan.blocks * plan.devices, *part.shape[1:])
+    if kit is jnp:
+        return jnp.zeros(shape, part.dtype).at[places].set(part)
+    whole = np.empty(shape, part.dtype)
+    whole[places] = part
+    return whole
 
 
 def uncut(plan: Plan, tile: Tile, array: Any) -> Any:
     """A result of shape (blocks, ..., lanes) as (lanes of the tile, ...)."""
     kit: Any = np if isinstance(array, np.ndarray) else jnp
-    back = np.argsort(_order(plan))
-    rows = kit.moveaxis(array, -1, 1)[back]
-    return rows.reshape(-1, *rows.shape[2:])[: tile.stop - tile.start]
+    count = tile.stop - tile.start
+    rows = kit.moveaxis(array[_places(plan, count)], -1, 1)
+    return rows.reshape(-1, *rows.shape[2:])[:count]
