@@ -121,7 +121,7 @@ def lyapunov(
         transient=before,
         dimensions=dimensions,
         at_rest=_stays(used),
-        steps=int(frame.loop.accepted[0]),
+        steps=int(frame.loop.pace.accepted[0]),
         rtol=tolerance,
         status=status,
         system=system,
@@ -193,7 +193,7 @@ def _with_end(met: Reached, frame: Frame, n: int, since: float) -> Reached:
 
 def _steps(frame: Frame) -> int:
     """Taken so far, good and bad."""
-    return int(frame.loop.accepted[0]) + int(frame.loop.rejected[0])
+    return int(frame.loop.steps[0])
 
 
 def _estimates(times: np.ndarray, grown: np.ndarray) -> tuple[Any, Any, Any]:

@@ -10,9 +10,9 @@ from jax import lax
 
 from .._results import Status
 from ..motion import max_condition
-from ._control import Tolerances, change_of_step, error_size, first_step, too_small
+from ._control import OK, Pace, Tolerances, error_size, first_step, judged, next_step
 from ._field import AbstractField, Lane, State
-from ._lanewise import Bundle, is_bundle, lanewise, stacked
+from ._lanewise import Bundle, chosen, is_bundle, lanewise, stacked
 from ._reducers import Instant
 from ._step import Step
 from ._tableau import Tableau
@@ -24,23 +24,29 @@ _LARGE, _SMALL, _DOUBLINGS = 2.0**32, 2.0**-32, 32.0
 Advance = Callable[..., Step]
 
 
-# In the loop statuses and counts are floats: lanes of one width are what vectorises.
-_OK = float(Status.OK)
-
-
 class Loop(NamedTuple):
     """What a block carries from step to step."""
 
-    t: Lane
-    h: Lane  # the next step
+    pace: Pace
     y: State
     rate: State
-    error: Lane  # ln of the mean square error of the last accepted step
-    status: Lane
-    accepted: Lane
-    rejected: Lane
     doublings: tuple[Lane, ...]  # of each tangent
     kept: tuple[Any, ...]  # the reducers' carries
+
+    @property
+    def t(self) -> Lane:
+        """How far each lane is [s]."""
+        return self.pace.t
+
+    @property
+    def status(self) -> Lane:
+        """Of each lane."""
+        return self.pace.status
+
+    @property
+    def steps(self) -> Lane:
+        """Of each lane, accepted or not."""
+        return self.pace.accepted + self.pace.rejected
 
 
 class Outcome(NamedTuple):
@@ -89,98 +95,56 @@ class Block(NamedTuple):
         rate = self.field.derivative(t, y)
         finite = _all_finite(rate)
         status = jnp.where(
-            sound, jnp.where(finite, _OK, 1.0 * Status.NON_FINITE), 1.0 * Status.BAD_INPUT
+            sound, jnp.where(finite, OK, 1.0 * Status.NON_FINITE), 1.0 * Status.BAD_INPUT
         )
         starts = self._instant(t, y, rate, ())
         kept = tuple(self._ask(_init, i, at, self.params) for i, at in enumerate(starts))
         zero = jnp.zeros_like(t)
         return Loop(
-            t=t,
-            h=first_step(self.field.layout, y, rate, numbers),
+            pace=Pace(
+                t=t,
+                h=first_step(self.field.layout, y, rate, numbers),
+                error=zero,
+                status=self._ended(status, kept),
+                accepted=zero,
+                rejected=zero,
+            ),
             y=y,
             rate=rate,
-            error=zero,
-            status=self._ended(status, kept),
-            accepted=zero,
-            rejected=zero,
             doublings=(zero,) * self.field.layout.tangents,
             kept=kept,
         )
 
     def _until(self, loop: Loop, stop: Any, numbers: Tolerances) -> Loop:
         def going(loop: Loop) -> Any:
-            return jnp.any((loop.status == _OK) & (loop.t < stop))
+            return jnp.any((loop.status == OK) & (loop.t < stop))
 
         return lax.while_loop(going, lambda loop: self.step(loop, stop, numbers), loop)
 
     def step(self, loop: Loop, stop: Any, numbers: Tolerances) -> Loop:
         """After one step of every lane that has not reached `stop` [s]."""
-        live = (loop.status == _OK) & (loop.t < stop)
-        left = stop - loop.t
-        # A step that would leave a sliver is stretched to the stop. Step sizes are decisions,
-        # not results: derivatives do not pass through them, but do through the last one.
-        last = loop.h >= left * (1 - 1e-9)
-        h = jnp.where(live, jnp.where(last, left, lax.stop_gradient(loop.h)), 0.0)
-        t = jnp.where(last, stop, loop.t + h)
+        h, t = next_step(loop.pace, stop)
         step = self.advance(self.field, self.tableau, loop.t, h, loop.y, loop.rate)
         if self.projecting:
             y = self.field.projected(t, step.y)
             step = Step(y, self.field.derivative(t, y), step.error)
         if numbers.dt is None:
             size = error_size(self.field.layout, loop.y, step, numbers)
-            good = size <= 1.0
-            known = loop.accepted > 0
-            factor, log = change_of_step(self.tableau.order, size, loop.error, good & known)
-            h_next = jnp.where(live, lax.stop_gradient(h) * factor, loop.h)
-            error = jnp.where(live & good, log, loop.error)
-            # A step cut short by a stop says nothing against the longer one planned before.
-            h_next = jnp.where(good & last, jnp.maximum(h_next, loop.h), h_next)
         else:
-            good = _all_finite(step.y)
-            h_next, error, size = loop.h, loop.error, jnp.zeros_like(h)
-        accept = live & good
-        return self._judged(loop, step, t, h, h_next, error, size, accept, live, numbers)
-
-    def _judged(
-        self,
-        loop: Loop,
-        step: Step,
-        t: Lane,
-        h: Lane,
-        h_next: Lane,
-        error: Lane,
-        size: Lane,
-        accept: Lane,
-        live: Lane,
-        numbers: Tolerances,
-    ) -> Loop:
-        """The loop after a step that was accepted in some lanes and refused in others."""
+            size = jnp.where(_all_finite(step.y), 0.0, jnp.inf)
+        pace, accept = judged(loop.pace, size, stop, self.tableau.order, numbers)
         before = self._instant(loop.t, loop.y, loop.rate, loop.doublings)
         y, rate, doublings = self._rescaled(step.y, step.rate, loop.doublings)
         after = self._instant(t, y, rate, doublings)
         kept = tuple(
-            _chosen(accept, self._ask(_update, i, carry, old, new, self.params), carry)
+            chosen(accept, self._ask(_update, i, carry, old, new, self.params), carry)
             for i, (carry, old, new) in enumerate(zip(loop.kept, before, after, strict=True))
         )
-        refused = live & ~accept
-        lost = refused & too_small(h, numbers) if numbers.dt is None else refused
-        why = Status.STEP_TOO_SMALL if numbers.dt is None else Status.NON_FINITE
-        why = jnp.where(jnp.isfinite(size), 1.0 * why, 1.0 * Status.NON_FINITE)
-        status = jnp.where(lost, why, loop.status)
-        accepted = loop.accepted + jnp.where(accept, 1.0, 0.0)
-        rejected = loop.rejected + jnp.where(refused, 1.0, 0.0)
-        tired = live & (accepted + rejected >= numbers.max_steps) & (status == _OK)
-        status = jnp.where(tired, 1.0 * Status.MAX_STEPS, status)
         return Loop(
-            t=jnp.where(accept, t, loop.t),
-            h=h_next,
-            y=_chosen(accept, y, loop.y),
-            rate=_chosen(accept, rate, loop.rate),
-            error=error,
-            status=self._ended(status, kept),
-            accepted=accepted,
-            rejected=rejected,
-            doublings=_chosen(accept, doublings, loop.doublings),
+            pace=pace._replace(status=self._ended(pace.status, kept)),
+            y=chosen(accept, y, loop.y),
+            rate=chosen(accept, rate, loop.rate),
+            doublings=chosen(accept, doublings, loop.doublings),
             kept=kept,
         )
 
@@ -203,7 +167,7 @@ class Block(NamedTuple):
         for i, carry in enumerate(kept):
             if self._has(i, "done"):
                 done = self._ask(_done, i, carry).entries[0]
-                status = jnp.where(done & (status == _OK), 1.0 * Status.EVENT, status)
+                status = jnp.where(done & (status == OK), 1.0 * Status.EVENT, status)
         return status
 
     def _rescaled(
@@ -274,8 +238,8 @@ class Block(NamedTuple):
         return Outcome(
             values=values,
             status=self._explained(loop).astype(jnp.int32),
-            accepted=loop.accepted.astype(jnp.int32),
-            rejected=loop.rejected.astype(jnp.int32),
+            accepted=loop.pace.accepted.astype(jnp.int32),
+            rejected=loop.pace.rejected.astype(jnp.int32),
             end=loop.t,
         )
 
@@ -312,10 +276,6 @@ def _all_finite(y: State) -> Lane:
     for a in y[1:]:
         sound = sound & jnp.isfinite(a)
     return sound
-
-
-def _chosen(condition: Lane, this: Any, other: Any) -> Any:
-    return jax.tree.map(lambda a, b: jnp.where(condition, a, b), this, other)
 
 
 def _stacked(tree: Any, lanes: int) -> Any:

@@ -131,9 +131,9 @@ def _run_block(
     catch, stretch, known = begin_crossing(plan, run, starts), _FIRST_STRETCH, False
     while True:
         clock = time.perf_counter()
-        before = int(np.max(catch.loop.accepted + catch.loop.rejected))
+        before = int(np.max(catch.loop.steps))
         catch = carry_on(plan, run, starts, catch, np.asarray(stretch, np.int32))
-        taken = int(np.max(catch.loop.accepted + catch.loop.rejected)) - before
+        taken = int(np.max(catch.loop.steps)) - before
         keep(catch)
         live = (catch.loop.status == Status.OK) & (catch.loop.t < run.numbers.end)
         if not bool(np.any(live)):

@@ -1,14 +1,20 @@
-"""Step sizes: the first, the next, and what counts as too small."""
+"""Step sizes: the first, the next, what counts as too small; and whether a step is accepted."""
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 from jax import lax
 
+from .._results import Status
 from .._typing import AnyArray
 from ._equations import Layout
 from ._field import Lane, State
+from ._lanewise import apart
 from ._step import Step
+
+# In the loop statuses and counts are floats: lanes of one width are what vectorises.
+OK = float(Status.OK)
 
 # Bounds on the change of the step size, and the share of the step that the error allows.
 _SHRINK, _GROW, _SAFETY = 0.2, 8.0, 0.9
@@ -70,7 +76,70 @@ def error_size(layout: Layout, y: State, step: Step, numbers: Tolerances) -> Lan
     return lax.stop_gradient(total)
 
 
-def change_of_step(order: int, size: Lane, before: Lane, steady: Lane) -> tuple[Lane, Lane]:
+class Pace(NamedTuple):
+    """How far lanes are, and how they proceed."""
+
+    t: Lane  # [s]
+    h: Lane  # the next step [s]
+    error: Lane  # ln of the mean square error of the last accepted step
+    status: Lane
+    accepted: Lane
+    rejected: Lane
+
+
+def next_step(pace: Pace, stop: Any) -> tuple[Lane, Lane]:
+    """The size of the next step, 0 for lanes that have ended or reached `stop`; and its end [s]."""
+    return apart(lambda *own: _tried(stop, Pace(*own))[2:], *pace)
+
+
+def _tried(stop: Any, pace: Pace) -> tuple[Lane, Lane, Lane, Lane]:
+    """(live, last, size, end) of the next step."""
+    live = (pace.status == OK) & (pace.t < stop)
+    left = stop - pace.t
+    # A step that would leave a sliver is stretched to the stop. Step sizes are decisions, not
+    # results: derivatives do not pass through them, but do through the last one.
+    last = pace.h >= left * (1 - 1e-9)
+    h = jnp.where(live, jnp.where(last, left, lax.stop_gradient(pace.h)), 0.0)
+    return live, last, h, jnp.where(last, stop, pace.t + h)
+
+
+def judged(pace: Pace, size: Lane, stop: Any, order: int, numbers: Tolerances) -> tuple[Pace, Lane]:
+    """After a step with mean square error `size`; and 1.0 where it is accepted, 0.0 elsewhere."""
+    *after, accepted = apart(partial(_judged, stop, order, numbers), size, *pace)
+    return Pace(*after), accepted
+
+
+def _judged(stop: Any, order: int, numbers: Tolerances, size: Lane, *own: Lane) -> tuple[Lane, ...]:
+    pace = Pace(*own)
+    live, last, h, t = _tried(stop, pace)
+    good = size <= 1.0
+    accept, refused = live & good, live & ~good
+    if numbers.dt is None:
+        factor, log = _change_of_step(order, size, pace.error, good & (pace.accepted > 0))
+        h_next = jnp.where(live, lax.stop_gradient(h) * factor, pace.h)
+        # A step cut short by a stop says nothing against the longer one planned before.
+        h_next = jnp.where(good & last, jnp.maximum(h_next, pace.h), h_next)
+        error = jnp.where(accept, log, pace.error)
+        lost, why = refused & _too_small(h, numbers), Status.STEP_TOO_SMALL
+    else:
+        h_next, error, lost, why = pace.h, pace.error, refused, Status.NON_FINITE
+    why = jnp.where(jnp.isfinite(size), 1.0 * why, 1.0 * Status.NON_FINITE)
+    status = jnp.where(lost, why, pace.status)
+    accepted = pace.accepted + jnp.where(accept, 1.0, 0.0)
+    rejected = pace.rejected + jnp.where(refused, 1.0, 0.0)
+    tired = live & (accepted + rejected >= numbers.max_steps) & (status == OK)
+    return (
+        jnp.where(accept, t, pace.t),
+        h_next,
+        error,
+        jnp.where(tired, 1.0 * Status.MAX_STEPS, status),
+        accepted,
+        rejected,
+        jnp.where(accept, 1.0, 0.0),
+    )
+
+
+def _change_of_step(order: int, size: Lane, before: Lane, steady: Lane) -> tuple[Lane, Lane]:
     """PI control: h_new / h = 0.9 e^(−0.7/p) e_before^(0.3/p), where e² = size; and ln size.
 
     Where not `steady`, after a step that was refused or was the first, 0.9 e^(−1/p).
@@ -82,7 +151,7 @@ def change_of_step(order: int, size: Lane, before: Lane, steady: Lane) -> tuple[
     return factor, log
 
 
-def too_small(h: Lane, numbers: Tolerances) -> Lane:
+def _too_small(h: Lane, numbers: Tolerances) -> Lane:
     """Steps that no longer change the time."""
     smallest = _SMALLEST_STEP_IN_EPS * jnp.finfo(h.dtype).eps
     return h <= smallest * jnp.maximum(jnp.abs(numbers.end), jnp.abs(numbers.start))

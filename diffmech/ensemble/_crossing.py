@@ -194,7 +194,7 @@ def carry_on(plan: CrossingPlan, run: CrossingRun, starts: Any, catch: Catch, mo
         stop = jnp.where(old.t < run.since, jnp.minimum(stop, run.since), stop)
         new = block.step(old, stop, run.numbers)
         # A lane that did not move has nothing to show: its step is of no length.
-        taken = new.accepted > old.accepted
+        taken = new.pace.accepted > old.pace.accepted
         after = _instant(n, new.t, new.y, new.rate)
         found = _ask(plan, run, _crossed, before, after)
         for sign, own, (crosses, first, last) in zip((1.0, -1.0), wanted, found, strict=True):
@@ -202,7 +202,8 @@ def carry_on(plan: CrossingPlan, run: CrossingRun, starts: Any, catch: Catch, mo
                 part = (crosses.entries[0], first.entries[0], last.entries[0])
                 catch = _put_aside(run, catch, sign, taken, part, new.t - old.t)
         full = (catch.total >= run.limit) & (new.status == Status.OK)
-        new = new._replace(status=jnp.where(full, 1.0 * Status.EVENT, new.status))
+        ended = jnp.where(full, 1.0 * Status.EVENT, new.status)
+        new = new._replace(pace=new.pace._replace(status=ended))
         return catch._replace(loop=new), left - 1
 
     fresh = catch._replace(count=jnp.zeros_like(catch.count))

@@ -7,6 +7,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
 
 from ..scalars import Evaluation, Lanes, NotScalar, Tape, unknowns, write
 
@@ -50,6 +51,24 @@ def stacked(bundle: Bundle, lanes: int) -> Any:
 def is_bundle(x: Any) -> bool:
     """For `jax.tree.map(..., is_leaf=is_bundle)`."""
     return isinstance(x, Bundle)
+
+
+def apart(function: Callable[..., tuple[Any, ...]], *lanes: Any) -> tuple[Any, ...]:
+    """Every result of `function`, operation by operation on lanes, worked out as if it were alone.
+
+    XLA keeps what several results share as arrays of their own, each with a loop over the lanes.
+    Results that share nothing it computes side by side in one loop, where LLVM finds what they have
+    in common. A barrier keeps XLA from seeing it, and is gone before loops are made.
+    """
+    count = len(jax.eval_shape(function, *lanes))
+    return tuple(function(*lax.optimization_barrier(lanes))[i] for i in range(count))
+
+
+def chosen(mask: Any, this: Any, other: Any) -> Any:
+    """Leaf by leaf `this` where `mask`, of floats, is not zero, else `other`; leaves `apart`."""
+    return jax.tree.map(
+        lambda a, b: jnp.where(lax.optimization_barrier(mask) != 0, a, b), this, other
+    )
 
 
 def lanewise(
