@@ -81,7 +81,7 @@ class Block(NamedTuple):
 
             def reach(loop: Loop, stop: Any) -> tuple[Loop, Any]:
                 loop = self._until(loop, stop, numbers)
-                return loop, self._samples(loop)
+                return loop, self._samples(loop, at_stop=True)
 
             # The end is one more stop, so that the loop is compiled once; nobody asks for it.
             loop, taken = lax.scan(reach, loop, jnp.append(stops, numbers.end))
@@ -137,16 +137,14 @@ class Block(NamedTuple):
         y, rate, doublings = self._rescaled(step.y, step.rate, loop.doublings)
         after = self._instant(t, y, rate, doublings)
         kept = tuple(
-            chosen(accept, self._ask(_update, i, carry, old, new, self.params), carry)
+            self._ask(_update, i, carry, old, new, self.params)
             for i, (carry, old, new) in enumerate(zip(loop.kept, before, after, strict=True))
         )
-        return Loop(
-            pace=pace._replace(status=self._ended(pace.status, kept)),
-            y=chosen(accept, y, loop.y),
-            rate=chosen(accept, rate, loop.rate),
-            doublings=chosen(accept, doublings, loop.doublings),
-            kept=kept,
+        y, rate, doublings, kept = chosen(
+            accept, (y, rate, doublings, kept), (loop.y, loop.rate, loop.doublings, loop.kept)
         )
+        pace = pace._replace(status=self._ended(pace.status, kept))
+        return Loop(pace, y, rate, doublings, kept)
 
     def _ask(
         self, question: Callable[..., Any], i: int, *told: Any, by_scalars: bool = True
@@ -218,20 +216,21 @@ class Block(NamedTuple):
             )
         return tuple(seen)
 
-    def _samples(self, loop: Loop) -> tuple[Any, ...]:
-        """What reducers with times keep at a stop, lanes last."""
+    def _samples(self, loop: Loop, at_stop: bool) -> tuple[Any, ...]:
+        """What reducers keep at a stop, if they have times, or at the end; lanes last."""
         instants = self._instant(loop.t, loop.y, loop.rate, loop.doublings)
         return tuple(
             _stacked(self._ask(_sample, i, at, self.params), self.lanes)
-            if self._has(i, "times")
+            if self._has(i, "sample") and self._has(i, "times") == at_stop
             else ()
             for i, at in enumerate(instants)
         )
 
     def _outcome(self, loop: Loop, taken: Any) -> Outcome:
+        last = self._samples(loop, at_stop=False)
         values = tuple(
-            taken[i]
-            if self._has(i, "times")
+            (taken if self._has(i, "times") else last)[i]
+            if self._has(i, "sample")
             else _stacked(self._ask(_finish, i, carry, by_scalars=False), self.lanes)
             for i, carry in enumerate(loop.kept)
         )

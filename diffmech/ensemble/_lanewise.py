@@ -58,17 +58,23 @@ def apart(function: Callable[..., tuple[Any, ...]], *lanes: Any) -> tuple[Any, .
 
     XLA keeps what several results share as arrays of their own, each with a loop over the lanes.
     Results that share nothing it computes side by side in one loop, where LLVM finds what they have
-    in common. A barrier keeps XLA from seeing it, and is gone before loops are made.
+    in common. Barriers keep XLA from seeing it, and are gone before loops are made; each takes what
+    the one before gives, since two of the same would be one.
     """
-    count = len(jax.eval_shape(function, *lanes))
-    return tuple(function(*lax.optimization_barrier(lanes))[i] for i in range(count))
+    results = []
+    for i in range(len(jax.eval_shape(function, *lanes))):
+        results.append(function(*lanes)[i])
+        lanes = lax.optimization_barrier(lanes)
+    return tuple(results)
 
 
 def chosen(mask: Any, this: Any, other: Any) -> Any:
     """Leaf by leaf `this` where `mask`, of floats, is not zero, else `other`; leaves `apart`."""
-    return jax.tree.map(
-        lambda a, b: jnp.where(lax.optimization_barrier(mask) != 0, a, b), this, other
-    )
+    results, (leaves, structure) = [], jax.tree.flatten(this)
+    for a, b in zip(leaves, structure.flatten_up_to(other), strict=True):
+        results.append(jnp.where(mask != 0, a, b))
+        mask = lax.optimization_barrier(mask)
+    return jax.tree.unflatten(structure, results)
 
 
 def lanewise(

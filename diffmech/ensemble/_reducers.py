@@ -9,7 +9,8 @@ A reducer is a class with three methods, written for one motion with ordinary ar
 `before` and `after` are the two ends of the step. The carry is any pytree of arrays whose shapes
 and types stay. Further attributes are looked for: `tangents`, shape (k, 2n), the neighbours
 (δq, δq̇) to carry along; `needs_work`, true if `Instant.work` is wanted; `done(carry)`, true to end
-a motion; `times`, shape (k,), with `sample(instant, params)` for what to keep at each.
+a motion; `times`, shape (k,), with `sample(instant, params)` for what to keep at each, or `sample`
+without `times` for what to keep of the end. With `sample`, what `finish` returns is not used.
 
 Functions given to reducers are compiled in; an `eqx.Module` that can be called carries numbers that
 may change without compiling anew.
@@ -54,16 +55,20 @@ class Last(AbstractReducer):
     """(q, q̇) where the motion ended, shapes (lanes, n)."""
 
     def init(self, t: Any, q: Any, qd: Any, params: Params) -> Any:
-        """The start."""
-        return q, qd
+        """Nothing is carried."""
+        return ()
 
     def update(self, carry: Any, before: Instant, after: Instant, params: Params) -> Any:
-        """The newest state."""
-        return after.q, after.qd
+        """Nothing is carried."""
+        return carry
 
     def finish(self, carry: Any) -> Any:
-        """(q, q̇)."""
+        """Nothing is carried."""
         return carry
+
+    def sample(self, at: Instant, params: Params) -> Any:
+        """(q, q̇)."""
+        return at.q, at.qd
 
 
 class Largest(AbstractReducer):
