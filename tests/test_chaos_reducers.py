@@ -83,10 +83,10 @@ def test_megno_of_a_pendulum_tends_to_two() -> None:
 
 @pytest.fixture(scope="module")
 def boot() -> dict[str, Any]:
-    """A chaotic and a regular babyboot."""
+    """32 chaotic babyboots and a regular one."""
     got = dm.ensemble(
         machine("babyboot"),
-        np.radians([[90.0, 1.0], [45.0, 1.0]]),
+        np.radians([*([90.0 + 1e-7 * k, 1.0] for k in range(32)), [45.0, 1.0]]),
         duration=200.0,
         reduce={
             "megno": dm.Megno([0.1, 1.0, 0.3, 0.5]),
@@ -100,21 +100,30 @@ def boot() -> dict[str, Any]:
 
 
 def test_megno_and_the_lyapunov_exponent_agree_in_chaos(boot: dict[str, Any]) -> None:
-    exponent = dm.lyapunov(
-        machine("babyboot"), np.radians([90.0, 1.0]), duration=1000.0, transient=10.0, count=1
-    )
-    largest, error = exponent.exponents[0], exponent.errors[0]
-    assert largest > 10 * error
-    # Over 200 s the exponent itself scatters by √5 of its error over 1000 s, and ⟨Y⟩ more.
-    scatter = 4 * np.sqrt(5) * error
-    assert abs(boot["growth"][0, 0] / 200.0 - largest) < scatter
-    assert abs(2 * boot["megno"]["mean"][0] / 200.0 - largest) < 2 * scatter
-    assert boot["megno"]["mean"][1] < 3
+    # In episodes of fast spinning a boot is nearly regular, and rounding decides who has them: one
+    # motion in ten stays below 1.4 over 1000 s, one of these 32 at 0.45. So many are compared.
+    grown = boot["growth"][:-1, 0] / 200.0
+    megno = 2 * boot["megno"]["mean"][:-1] / 200.0
+    assert np.std(megno - grown) < 0.12  # of the same motions; 0.05 to 0.07 in three such sets
+    assert abs(np.mean(megno - grown)) < 0.05
+    exponents = [
+        dm.lyapunov(
+            machine("babyboot"),
+            np.radians([90.0 + 1e-7 * k, 1.0]),
+            duration=1000.0,
+            transient=10.0,
+            count=1,
+        ).exponents[0]
+        for k in range(6)
+    ]
+    # The median of six scatters by 0.12, that of the 32 by 0.05.
+    assert abs(np.median(grown) - np.median(exponents)) < 0.4
+    assert boot["megno"]["mean"][-1] < 3
 
 
 def test_sali_tells_chaos_from_order(boot: dict[str, Any]) -> None:
-    assert boot["late"][0] < 1e-14
-    assert boot["late"][1] > 0.05
+    assert np.all(boot["late"][:-1] < 1e-12)
+    assert boot["late"][-1] > 0.05
 
 
 def test_sali_falls_as_the_growth_of_areas_over_squared_growth() -> None:
