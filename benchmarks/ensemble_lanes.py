@@ -87,7 +87,6 @@ def _ensemble(
     work: Workload,
     tol: float,
     reduce: Any = None,
-    method: str | None = None,
     fixed: bool = False,
 ) -> dm.Ensemble:
     return dm.ensemble(
@@ -97,7 +96,6 @@ def _ensemble(
         duration=work.duration,
         rtol=tol,
         reduce=reduce,
-        method=method,
         fixed_params=fixed,
         progress=False,
     )
@@ -146,16 +144,11 @@ def first_call(name: str, lanes: int | None) -> tuple[float, float]:
 
 
 def tangents(name: str, lanes: int | None, repeats: int) -> tuple[float, float]:
-    """Seconds a trajectory, plain and with the growth of one neighbour; repeats take turns.
-
-    Both by the method of the plain run: by default the longer equations with a neighbour may get
-    one that compiles faster.
-    """
+    """Seconds a trajectory, plain and with the growth of one neighbour; repeats take turns."""
     work = bare(name, lanes)
     growth = dm.Growth(np.eye(2 * work.system.n)[0])
     kinds = (None, growth)
-    method = _ensemble(work, ACCURACY).settings["method"]
-    run = partial(_ensemble, work, ACCURACY, method=method)
+    run = partial(_ensemble, work, ACCURACY)
     for reduce in kinds:
         run(reduce)
     pairs = [[run(kind).running for kind in kinds] for _ in range(repeats)]

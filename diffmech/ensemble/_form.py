@@ -1,10 +1,11 @@
 """Which program runs an ensemble: the one with the least compiling and running for its size.
 
 Operations of one evaluation times stages of a step is the length of a loop body in which every
-stage is written out. Measured on two cores with tuned options: 300 (the babyboot, Dopri8) compile
-in 3 s, 1400 (three links) in 10 s, 4100 (five links) in 31 s, and those with Tsit5, 1900, in 10 s;
-stages in a loop compile in 2 to 4 s and run about three times longer. Without the options XLA
-computes shared values again and again in such a body, and needs minutes.
+stage is written out. Measured with tuned options: 300 (the babyboot, Dopri8) compile in 3 s, 1400
+(three links) in 8 s, 4000 (five links) in 16 s, and those with Tsit5, 1800, in 8 s, but these run
+twice as long at equal errors; stages in a loop compile in 2 to 4 s and run about three times
+longer. Without the options XLA computes shared values again and again in such a body, and needs
+minutes.
 """
 
 from typing import Any
@@ -24,7 +25,7 @@ from ._tableau import Tableau, as_tableau
 from ._tiles import equations_of
 
 _LONGEST_BODY = 5000
-_LONGEST_ACCURATE_BODY = 2500  # beyond, methods of six stages compile three times faster
+_LONGEST_ACCURATE_BODY = 4000  # beyond, a method of six stages: 20 s of compiling are too many
 _MOST_OPERATIONS = 5000
 _MANY_OPERATIONS = 150  # general parts leave many that zeros and ones would take away
 UNROLLED, ROLLED, ARRAYS = "lanes, unrolled", "lanes, rolled", "arrays"
