@@ -17,8 +17,8 @@ from ._step import Step
 OK = float(Status.OK)
 
 # Bounds on the change of the step size, and the share of the step that the error allows. At equal
-# errors in the end 0.85 takes 3 to 6 % fewer steps than 0.9 (Dopri8; boots, two and three links):
-# those that are refused cost more than shorter ones.
+# errors in the end 0.85 takes 3 % fewer steps than 0.9 (Dopri8; boots and three links): those that
+# are refused cost more than shorter ones.
 _SHRINK, _GROW, _SAFETY = 0.2, 8.0, 0.85
 # Powers of the error now and one step ago in the new step size (PI control).
 _NOW, _BEFORE = 0.7, 0.3

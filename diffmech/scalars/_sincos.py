@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-# π in parts: products of the first two, of 26 bits, with whole and half ones below 2²⁶ are exact.
+# π in parts: products of the first two, of 26 bits, with whole numbers below 2²⁶ are exact.
 _PARTS = (3.1415926218032837, 3.1786509424591713e-08, 1.2246467991473532e-16)
 _HALF_TURNS = 0.3183098861837907  # 1/π, in a radian
 _ONES_LAST = 1.5 * 2.0**52
