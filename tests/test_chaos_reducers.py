@@ -101,7 +101,7 @@ def boot() -> dict[str, Any]:
 
 def test_megno_and_the_lyapunov_exponent_agree_in_chaos(boot: dict[str, Any]) -> None:
     # In episodes of fast spinning a boot is nearly regular, and rounding decides who has them: one
-    # motion in ten stays below 1.4 over 1000 s, one of these 32 at 0.45. So many are compared.
+    # motion in twenty stays below 1.4 over 1000 s, one of these 32 at 0.45. So many are compared.
     grown = boot["growth"][:-1, 0] / 200.0
     megno = 2 * boot["megno"]["mean"][:-1] / 200.0
     assert np.std(megno - grown) < 0.12  # of the same motions; 0.05 to 0.07 in three such sets
