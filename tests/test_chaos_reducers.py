@@ -122,7 +122,9 @@ def test_megno_and_the_lyapunov_exponent_agree_in_chaos(boot: dict[str, Any]) ->
 
 
 def test_sali_tells_chaos_from_order(boot: dict[str, Any]) -> None:
-    assert np.all(boot["late"][:-1] < 1e-12)
+    # What is left of the angle is rounding, stretched where neighbours are long and thin: 7e-15 to
+    # 4.5e-14 is the largest of 32, in three such sets.
+    assert np.all(boot["late"][:-1] < 1e-13)
     assert boot["late"][-1] > 0.05
 
 
