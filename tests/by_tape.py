@@ -63,6 +63,10 @@ def primitives(function: Callable[..., Any], *arguments: Any) -> set[str]:
             for equation in value.eqns:
                 found.add(equation.primitive.name)
                 jax.tree.map(look, list(equation.params.values()), is_leaf=_is_program)
+                for value in equation.params.values():
+                    if hasattr(value, "expand"):
+                        places = [variable.aval for variable in equation.invars]
+                        look(jax.make_jaxpr(value.expand)(*places))
         elif hasattr(value, "jaxpr"):
             look(value.jaxpr)
 

@@ -1,6 +1,6 @@
 """Any small-array function as a list of scalar operations: its jaxpr, evaluated over places."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -123,13 +123,24 @@ def _evaluate(
 
 def _carry_out(tape: Tape, equation: JaxprEqn, taken: list[Places]) -> Any:
     """One primitive by its rule, or by JAX itself if all its arguments are known."""
+    try:
+        return _by_rule(tape, equation, taken)
+    except (AttributeError, KeyError) as error:  # its parameters are not what they were
+        raise NotScalar(
+            f"the JAX primitive `{equation.primitive.name}` could not be read in JAX "
+            f"{jax.__version__} ({type(error).__name__}: {error}): use a version that diffmech "
+            "is tested with, which its README names"
+        ) from error
+
+
+def _by_rule(tape: Tape, equation: JaxprEqn, taken: list[Places]) -> Any:
     name, params = equation.primitive.name, equation.params
     if name in RULES:
         return RULES[name](tape, params, *taken)
     if name in TYPED:
         return TYPED[name](tape, params, *taken, result=equation.outvars[0].aval)
     if name in CONTROL:
-        return CONTROL[name](tape, params, taken)
+        return CONTROL[name](tape, equation, taken)
     if name in CALLS:
         inner = params[CALLS[name]]
         if isinstance(inner, ClosedJaxpr):
@@ -137,9 +148,26 @@ def _carry_out(tape: Tape, equation: JaxprEqn, taken: list[Places]) -> Any:
         return _evaluate(tape, inner, [], taken)
     if name in _indexed.SCATTERS:
         return _indexed.scatter(tape, params, _combine(tape, name, params), *taken)
+    for value in params.values():
+        if hasattr(value, "expand"):  # JAX >= 0.12: a primitive made of others, and how
+            return _expanded(tape, value, equation, taken)
     if all(tape.is_constant(place) for places in taken for place in places.ravel().tolist()):
         return _by_jax(tape, equation, taken)
     raise _unknown(name)
+
+
+def _expanded(tape: Tape, made: Any, equation: JaxprEqn, taken: list[Places]) -> list[Places]:
+    """What a primitive is made of, written in its place."""
+
+    def expand(*leaves: Any) -> list[Any]:
+        return jax.tree.leaves(made.expand(*jax.tree.unflatten(made.in_tree, leaves)))
+
+    shapes = [_shape_of(variable.aval) for variable in equation.invars]
+    return _evaluate_closed(tape, jax.make_jaxpr(expand)(*shapes), taken)
+
+
+def _shape_of(array: Any) -> jax.ShapeDtypeStruct:
+    return jax.ShapeDtypeStruct(array.shape, array.dtype)
 
 
 def _unknown(name: str) -> NotScalar:
@@ -193,10 +221,10 @@ CALLS = {
 }
 
 
-def _cond(tape: Tape, params: Any, taken: list[Places]) -> list[Places]:
+def _cond(tape: Tape, equation: JaxprEqn, taken: list[Places]) -> list[Places]:
     """A known branch is followed; of unknown ones all are, and the result selected."""
     which, *arguments = taken
-    branches = params["branches"]
+    branches = equation.params["branches"]
     place = int(which)
     if tape.is_constant(place):
         index = min(max(int(tape.value(place)), 0), len(branches) - 1)
@@ -212,12 +240,18 @@ def _cond(tape: Tape, params: Any, taken: list[Places]) -> list[Places]:
     return results
 
 
-def _scan(tape: Tape, params: Any, taken: list[Places]) -> list[Places]:
-    """A loop of fixed length is unrolled."""
+def _scan(tape: Tape, equation: JaxprEqn, taken: list[Places]) -> list[Places]:
+    """A loop of fixed length is unrolled.
+
+    What it goes along, and what it stacks, has one axis more outside of it than inside: that tells
+    it from what is fixed and what is carried, in every version of JAX.
+    """
+    params = equation.params
     length, body = params["length"], params["jaxpr"]
     if length > _LONGEST_LOOP:
         raise NotScalar(f"a `scan` of {length} steps is too long to be written out")
-    fixed, carried = params["num_consts"], params["num_carry"]
+    carried = _count_alike(equation.outvars, body.jaxpr.outvars)
+    fixed = _count_alike(equation.invars, body.jaxpr.invars) - carried
     consts, carry, xs = taken[:fixed], taken[fixed : fixed + carried], taken[fixed + carried :]
     order = range(length - 1, -1, -1) if params["reverse"] else range(length)
     rows: dict[int, list[Places]] = {}
@@ -234,8 +268,14 @@ def _scan(tape: Tape, params: Any, taken: list[Places]) -> list[Places]:
     return [*carry, *stacked]
 
 
-def _while(tape: Tape, params: Any, taken: list[Places]) -> list[Places]:
+def _count_alike(outside: Sequence[Any], inside: Sequence[Any]) -> int:
+    pairs = zip(outside, inside, strict=True)
+    return sum(outer.aval.shape == inner.aval.shape for outer, inner in pairs)
+
+
+def _while(tape: Tape, equation: JaxprEqn, taken: list[Places]) -> list[Places]:
     """Followed as long as it is known whether it goes on."""
+    params = equation.params
     first, second = params["cond_nconsts"], params["body_nconsts"]
     of_condition, of_body = taken[:first], taken[first : first + second]
     carry = taken[first + second :]
@@ -250,8 +290,9 @@ def _while(tape: Tape, params: Any, taken: list[Places]) -> list[Places]:
     raise NotScalar(f"a loop of more than {_LONGEST_LOOP} steps is too long to be written out")
 
 
-def _custom_linear_solve(tape: Tape, params: Any, taken: list[Places]) -> list[Places]:
+def _custom_linear_solve(tape: Tape, equation: JaxprEqn, taken: list[Places]) -> list[Places]:
     """The matrix is what the product makes of unit vectors; it is eliminated."""
+    params = equation.params
     lengths, body = params["const_lengths"], params["jaxprs"].matvec
     consts, right = taken[: lengths.matvec], taken[sum(lengths) :]
     ends = np.cumsum([one.size for one in right])
@@ -274,17 +315,17 @@ def _custom_linear_solve(tape: Tape, params: Any, taken: list[Places]) -> list[P
     return pieces(solved(tape, blocks, partial(product, tape, consts), joined(right)))
 
 
-def _platform_index(tape: Tape, params: Any, taken: list[Places]) -> Places:
+def _platform_index(tape: Tape, equation: JaxprEqn, taken: list[Places]) -> Places:
     """The branch for any platform, whose functions are the plainest; else the first."""
-    platforms = list(params["platforms"])
+    platforms = list(equation.params["platforms"])
     return constants(tape, np.int64(platforms.index(None) if None in platforms else 0))
 
 
 CONTROL: dict[str, Callable[..., Any]] = {
     "cond": _cond,
     "custom_linear_solve": _custom_linear_solve,
-    "debug_callback": lambda tape, params, taken: [],
-    "debug_print": lambda tape, params, taken: [],
+    "debug_callback": lambda tape, equation, taken: [],
+    "debug_print": lambda tape, equation, taken: [],
     "platform_index": _platform_index,
     "scan": _scan,
     "while": _while,
