@@ -26,6 +26,7 @@ _HOMES = {
     "BandEdges": "analysis",
     "Bifurcation": "analysis",
     "BodyState": "motion",
+    "Cache": "_cache",
     "Crossings": "ensemble",
     "Damper": "model",
     "Diagnosis": "simulation",
@@ -93,6 +94,7 @@ _HOMES = {
     "bias": "motion",
     "bifurcation": "analysis",
     "body_states": "motion",
+    "cache": "_cache",
     "chained": "geometry",
     "constraint_forces": "motion",
     "continue_orbit": "analysis",
@@ -152,6 +154,10 @@ if TYPE_CHECKING:
         simulation as simulation,
         systems as systems,
         viz as viz,
+    )
+    from ._cache import (
+        Cache as Cache,
+        cache as cache,
     )
     from ._checks import (
         as_array as as_array,

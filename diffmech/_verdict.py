@@ -9,17 +9,16 @@ import hashlib
 import json
 import math
 import os
-import platform
 import signal
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Sequence
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import NamedTuple
 
+from ._host import cache_home, package_version, processor
 from ._xla_flags import (
     FUSION,
     LOOPS,
@@ -93,7 +92,7 @@ def _trial(flags: str, options: Sequence[str], plain: _Run) -> tuple[Verdict, bo
         return Verdict((), fault=fault), True
     verdict = Verdict(some, plain.seconds / run.seconds, fault)
     fused = FUSION in some or FUSION not in most
-    if not fused or WIDTH not in options or _WIDE not in _processor().split():
+    if not fused or WIDTH not in options or _WIDE not in processor().split():
         return verdict, True
     wide, found = _tried(flags, (*some, WIDTH), plain)
     if found:
@@ -167,33 +166,17 @@ def _signal_name(number: int) -> str:
 
 def _cache_file(flags: str) -> Path | None:
     """Where the verdict on these flags belongs: for this JAX, this processor, this canary."""
-    given = os.environ.get("XDG_CACHE_HOME", "")
-    try:
-        root = Path(given) if os.path.isabs(given) else Path.home() / ".cache"
-        canary = hashlib.sha256(_CANARY.read_bytes()).hexdigest()
-    except (OSError, RuntimeError):  # no such file; no home
+    root = cache_home()
+    if root is None:
         return None
-    about = [_version("jax"), _version("jaxlib"), _processor(), canary, *compiler_words(flags)]
-    name = hashlib.sha256(json.dumps(about).encode()).hexdigest()[:24]
-    return root / "diffmech" / f"tuning-{name}.json"
-
-
-def _version(package: str) -> str:
     try:
-        return version(package)
-    except PackageNotFoundError:
-        return "missing"
-
-
-def _processor() -> str:
-    """Model and instruction sets, as far as the operating system tells."""
-    try:
-        text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
+        canary = hashlib.sha256(_CANARY.read_bytes()).hexdigest()
     except OSError:
-        return f"{platform.machine()} {platform.processor()}"
-    core = text.split("\n\n")[0].splitlines()
-    wanted = ("model name", "flags", "CPU part", "Features")
-    return "\n".join(line for line in core if line.startswith(wanted)) or platform.machine()
+        return None
+    versions = [package_version("jax"), package_version("jaxlib")]
+    about = [*versions, processor(), canary, *compiler_words(flags)]
+    name = hashlib.sha256(json.dumps(about).encode()).hexdigest()[:24]
+    return root / f"tuning-{name}.json"
 
 
 def _kept(file: Path | None) -> Verdict | None:

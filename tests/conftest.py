@@ -1,6 +1,7 @@
 """Shared by all tests: the catalogue's machines, and random states with fixed seeds."""
 
 import gc
+import os
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +14,10 @@ import pytest
 import diffmech as dm
 from diffmech.model import parameter_paths
 from diffmech.systems import CATALOGUE
+
+# Every program is compiled, in the processes that tests start too; CACHE=1 of the Makefile is for
+# work in between.
+os.environ.setdefault("DIFFMECH_CACHE", "0")
 
 # Tracing makes millions of small objects that stay; looking through them took a tenth of the time.
 gc.set_threshold(500_000, 50, 1000)

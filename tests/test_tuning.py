@@ -72,7 +72,7 @@ def canary(
         fake.write_text(FAKE.format(starts=str(starts), behaviour=behaviour))
         monkeypatch.setattr(_verdict, "_CANARY", fake)
 
-    monkeypatch.setattr(_verdict, "_processor", lambda: "flags : sse2 avx2")
+    monkeypatch.setattr(_verdict, "processor", lambda: "flags : sse2 avx2")
     behave()
     return behave
 
@@ -80,7 +80,7 @@ def canary(
 @pytest.fixture
 def wide_canary(canary: Callable[[str], None], monkeypatch: pytest.MonkeyPatch) -> Any:
     """The same on a processor with wide vectors."""
-    monkeypatch.setattr(_verdict, "_processor", lambda: "flags : sse2 avx2 avx512f avx512dq")
+    monkeypatch.setattr(_verdict, "processor", lambda: "flags : sse2 avx2 avx512f avx512dq")
     return canary
 
 
@@ -243,7 +243,7 @@ def test_options_that_only_ease_compiling_can_fail_alone(
 ) -> None:
     canary("if easier: sys.exit('xla: Unknown command line argument')")
     if wide:
-        monkeypatch.setattr(_verdict, "_processor", lambda: "flags : avx512f")
+        monkeypatch.setattr(_verdict, "processor", lambda: "flags : avx512f")
     said = r"left out loops not unrolled and a fast scheduler, .*Unknown command line.*; kept whole"
     with pytest.warns(RuntimeWarning, match=said):
         found = dm.tune_cpu(devices=2)

@@ -7,7 +7,7 @@ import click
 
 from ._options import debug_option, json_option
 from ._runs import start_of, system_with
-from ._tuning import tuned
+from ._tuning import remember_programs, tuned
 from ._words import for_the_shell
 
 
@@ -24,6 +24,9 @@ from ._words import for_the_shell
 @click.option(
     "--param", "params", multiple=True, metavar="NAME=VALUE", help="A parameter of SYSTEM."
 )
+@click.option(
+    "--clear-cache", is_flag=True, help="Delete the compiled programs kept on disk, and end."
+)
 @json_option
 @debug_option
 def doctor(
@@ -31,20 +34,27 @@ def doctor(
     start: str | None,
     sets: tuple[str, ...],
     params: tuple[str, ...],
+    clear_cache: bool,
     as_json: bool,
 ) -> int:
     """Examine the installation, or the constraints of SYSTEM.
 
     Without SYSTEM: versions, precision, devices, compiler options for ensembles (tried out the
-    first time, about 6 s), and a short run checked exactly. With SYSTEM: degrees of freedom,
+    first time, about 6 s), compiled programs kept on disk, and a short run checked exactly. With
+    SYSTEM: degrees of freedom,
     redundant and conflicting constraints, whether a state obeys them, and the nearest singular
     position.
 
     \b
     diffmech doctor
+    diffmech doctor --clear-cache
     diffmech doctor four_bar
     diffmech doctor four_bar:kind=parallelogram --set theta1=0 --set theta2=0 --set theta3=pi
     """
+    if clear_cache:
+        if system is not None or start is not None or sets or params:
+            raise click.UsageError("--clear-cache goes alone: it deletes the programs of all.")
+        return _clear_cache(as_json)
     if system is None:
         if start is not None or sets or params:
             raise click.UsageError("--start, --set and --param need a SYSTEM to examine.")
@@ -79,8 +89,22 @@ def _as_json(found: Any) -> dict[str, Any]:
     }
 
 
+def _clear_cache(as_json: bool) -> int:
+    from .._cache import clear_cache, current_cache
+
+    folder, deleted = current_cache().folder, clear_cache()
+    if as_json:
+        told = {"folder": str(folder), "programs": deleted.programs, "bytes": deleted.size}
+        click.echo(json.dumps(told, indent=2))
+    else:
+        megabytes = f"{deleted.size / 1e6:.3g} MB"
+        click.echo(f"Deleted {deleted.programs} programs, {megabytes}, from {folder}.")
+    return 0
+
+
 def _installation(as_json: bool) -> int:
     tuned()
+    remember_programs()
     from ..simulation import installation
 
     found = installation()

@@ -13,6 +13,7 @@ import click
 
 from .._suggest import suggestion
 from ..systems import CATALOGUE
+from ._tuning import remember_programs
 from ._words import assignment, numbers, require_known
 
 if TYPE_CHECKING:
@@ -25,11 +26,13 @@ def machine(text: str) -> "AbstractSystem":
     """The machine that `babyboot`, `n_link:n=5` or `my_system.py:boot` stands for."""
     found = _FILE.fullmatch(text)
     if found:
+        remember_programs()
         return _from_file(Path(found["path"]), found["name"] or "")
     name, _, arguments = text.partition(":")
     if name not in CATALOGUE:
         own = " A machine of your own is given as my_system.py:name."
         raise click.UsageError(f"there is no system {name!r}.{suggestion(name, CATALOGUE)}{own}")
+    remember_programs()
     return _from_catalogue(name, arguments)
 
 

@@ -1,4 +1,4 @@
-"""Compiler options for commands that make many runs at once."""
+"""What commands ask of the compiler: options for many runs at once, and a memory."""
 
 from typing import TYPE_CHECKING
 
@@ -21,3 +21,10 @@ def tuned() -> "Tuning":
     if stop_requested():  # while the trial ran
         raise KeyboardInterrupt
     return found
+
+
+def remember_programs() -> None:
+    """Keep what this command compiles for the next one, and find what earlier ones kept."""
+    from .._cache import cache
+
+    cache()

@@ -3,14 +3,15 @@
 import platform
 import shutil
 import time
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+from .._cache import cache_line
 from .._checks import float_dtype
+from .._host import package_version
 from .._tuning import tuning_line
 from ..model import System
 from ._simulate import simulate
@@ -45,19 +46,13 @@ def installation() -> dict[str, Any]:
     precision, ffmpeg = float_dtype().name, shutil.which("ffmpeg")
     return {
         "python": f"{platform.python_version()} on {platform.platform()}",
-        "packages": {name: _version(name) for name in _PACKAGES},
+        "packages": {name: package_version(name) for name in _PACKAGES},
         "precision": precision + ("" if precision == "float64" else ": set JAX_ENABLE_X64=1"),
         "devices": ", ".join(str(device) for device in jax.devices()),
         "tuning": tuning_line(),
+        "cache": cache_line(),
         "films": f"GIF{f', MP4 by {ffmpeg}' if ffmpeg else '; no MP4, ffmpeg is not installed'}",
         "self-check": f"pendulum for 5 s off by {error:.1e} m; {seconds[0]:.1f} s with compiling, "
         f"{1000 * seconds[1]:.0f} ms without",
         "healthy": error < _ALLOWED[precision],
     }
-
-
-def _version(name: str) -> str:
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return "missing"
