@@ -94,7 +94,7 @@ def cache(
 
     Args:
         on: False turns it off for this process; what is on disk stays.
-        folder: where; by default `$XDG_CACHE_HOME/diffmech/programs` (`~/.cache/diffmech/programs`).
+        folder: where; by default `programs` in `$XDG_CACHE_HOME/diffmech` (`~/.cache/diffmech`).
             Inside, a folder for each kind of processor and version of JAX.
         megabytes: what may be kept; beyond it the programs unused for longest are deleted.
 

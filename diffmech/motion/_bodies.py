@@ -7,6 +7,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
+from .._batches import in_batches
 from .._typing import AnyArray, Coordinates, Number, Numbers, Params, Scalar, Vector
 from ..geometry import stacked, tensor_of, vee
 from ..model import AbstractSystem, PlacedBody, PlacedParticle, part_names, placed
@@ -160,7 +161,7 @@ def body_states_along(
     params: Params,
 ) -> dict[str, BodyState]:
     """Every body along a run: arrays with a leading time axis."""
-    found = _along(parts, qs, qds, ts, params)
+    found = in_batches(_along, parts, (qs, qds, ts), params)
     return {n: found[n] for n in part_names(parts, qs[0], ts[0], params) if n in found}
 
 

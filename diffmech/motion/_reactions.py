@@ -16,6 +16,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from .._batches import in_batches
 from .._typing import AnyArray, Coordinates, Number, Params, Scalar, Vector
 from ..model import (
     AbstractSystem,
@@ -138,7 +139,7 @@ def reactions_along(
 ) -> dict[str, Reaction]:
     """The same along a run: every array with a leading time axis."""
     names = require_joints(system)
-    found = _along(system.laws, qs, qds, ts, params)
+    found = in_batches(_along, system.laws, (qs, qds, ts), params)
     return {name: found[name] for name in names}
 
 

@@ -6,6 +6,7 @@ import equinox as eqx
 import jax
 import numpy as np
 
+from .._batches import in_batches
 from .._typing import AnyArray, Params, Samples, Times
 from ..model import Laws
 from ..motion import mass_matrix_of, multipliers_of, rank_distance, violations_of
@@ -54,17 +55,9 @@ def _along(laws: Any, ts: Times, qs: Samples, qds: Samples, params: Params) -> H
 def held_along(laws: Any, ts: AnyArray, qs: AnyArray, qds: AnyArray, params: Params) -> Held:
     """Violations, multipliers and distance from rank loss at samples."""
     if is_constrained(laws):
-        return _along(laws, ts, qs, qds, params)
+        return in_batches(_along, laws, (ts, qs, qds), params)
     empty = np.zeros((qs.shape[0], 0), qs.dtype)
     return Held(empty, empty, empty, np.ones(qs.shape[0], qs.dtype))
-
-
-@eqx.filter_jit
-def _distances(laws: Any, ts: Times, qs: Samples, qds: Samples, params: Params) -> AnyArray:
-    def at(t: AnyArray, q: AnyArray, qd: AnyArray) -> AnyArray:
-        return rank_distance(laws, mass_matrix_of(laws, q, qd, t, params), q, t, params)
-
-    return jax.vmap(at)(ts, qs, qds)
 
 
 def closest_approaches(run: "Trajectory") -> list[tuple[float, float]]:
@@ -79,13 +72,11 @@ def closest_approaches(run: "Trajectory") -> list[tuple[float, float]]:
         return []
     low, high = ts[np.maximum(where - 1, 0)], ts[np.minimum(where + 1, len(ts) - 1)]
     times, found = ts[where], sigma[where]
-    padding = _MOST - len(where)  # one shape, one program
     for _ in range(_ZOOMS):
         grid = np.linspace(low, high, _GRID, axis=1)
-        flat = np.concatenate([grid, np.repeat(grid[-1:], padding, axis=0)]).ravel()
-        qs, qds = run(flat)
-        values = np.asarray(_distances(run.system.laws, flat, qs, qds, run.params))
-        values = values.reshape(_MOST, _GRID)[: len(where)]
+        qs, qds = run(grid.ravel())
+        values = held_along(run.system.laws, grid.ravel(), qs, qds, run.params).distance
+        values = np.asarray(values).reshape(grid.shape)
         best = np.argmin(values, axis=1)
         rows = np.arange(len(where))
         times, found = grid[rows, best], values[rows, best]

@@ -16,6 +16,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from .._batches import in_batches
 from .._typing import AnyArray, Params, Scalar
 from ..model import ExplicitLaws, Laws
 from ..motion import (
@@ -62,7 +63,7 @@ def on_constraints(
     """
     if not stays_on_constraints(stabilise):
         return ys
-    return _projected(laws, ts, ys, params)
+    return in_batches(_projected, laws, (ts, ys), params)
 
 
 @eqx.filter_jit

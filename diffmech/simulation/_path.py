@@ -34,12 +34,11 @@ def _basis() -> np.ndarray:
     return np.rint(np.linalg.inv(conditions))
 
 
-def place_knot(laws: Any, t: Scalar, y: AnyArray, params: Params) -> AnyArray:
-    """q and three time derivatives at one instant, shape (4, n); work is left out.
+def place_knot(laws: Any, t: Scalar, q: AnyArray, qd: AnyArray, params: Params) -> AnyArray:
+    """q and three time derivatives at one instant, shape (4, n).
 
     q̈ and its rate cost one evaluation of the equations with its directional derivative.
     """
-    q, qd, _ = unpack(y)
 
     def accelerate(q: AnyArray, qd: AnyArray, t: Scalar) -> AnyArray:
         return acceleration_of(laws, q, qd, t, params)
@@ -54,8 +53,9 @@ def knot(field: Field, t: Scalar, y: AnyArray, params: Params) -> AnyArray:
 
     The power is differentiated along the cubic that coordinates and their derivatives make.
     """
-    laws, work = field.laws, unpack(y)[2]
-    q, qd, qdd, jerk = motion = place_knot(laws, t, y, params)
+    laws = field.laws
+    q, qd, work = unpack(y)
+    _, _, qdd, jerk = motion = place_knot(laws, t, q, qd, params)
 
     def power(s: Scalar) -> Scalar:
         place = q + s * (qd + s * (qdd / 2 + s * jerk / 6))

@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from .._batches import in_batches
 from .._checks import in_force
 from .._results import RESULTS, message, same
 from .._typing import AnyArray, Params, Samples, Times
@@ -70,17 +71,10 @@ class Report(eqx.Module):
 
 @eqx.filter_jit
 def _diagnose(
-    laws: Laws,
-    ts: Times,
-    qs: Samples,
-    qds: Samples,
-    probes: tuple[AnyArray, AnyArray],
-    params: Params,
+    laws: Laws, ts: Times, qs: Samples, qds: Samples, params: Params
 ) -> tuple[AnyArray, AnyArray, AnyArray, AnyArray]:
-    """Momenta (k, n), conditions (k,), the force on each coordinate along the run and at probe
-    states, shape (k + probes, n), and the mass matrices (k, n, n)."""
-    momenta = jax.vmap(lambda t, q, qd: momentum_of(laws, q, qd, t, params))(ts, qs, qds)
-    conditions = jax.vmap(lambda t, q, qd: mass_condition_of(laws, q, qd, t, params))(ts, qs, qds)
+    """Momenta (k, n), conditions (k,), forces on the coordinates (k, n), mass matrices (k, n, n)
+    at k states."""
 
     def force_at(t: AnyArray, q: AnyArray, qd: AnyArray) -> AnyArray:
         slope = jax.grad(laws.lagrangian)(q, qd, t, params)
@@ -89,15 +83,15 @@ def _diagnose(
             force = force + jnp.sum(jnp.abs(jacobian_of(laws, q, t, params)), axis=0)
         return force
 
-    q_probes, qd_probes = probes
-    forces = jnp.concatenate(
-        [
-            jax.vmap(force_at)(ts, qs, qds),
-            jax.vmap(force_at)(ts[: len(q_probes)], q_probes, qd_probes),
-        ]
-    )
-    masses = jax.vmap(lambda t, q, qd: mass_matrix_of(laws, q, qd, t, params))(ts, qs, qds)
-    return momenta, conditions, forces, masses
+    def at(t: AnyArray, q: AnyArray, qd: AnyArray) -> tuple[AnyArray, ...]:
+        return (
+            momentum_of(laws, q, qd, t, params),
+            mass_condition_of(laws, q, qd, t, params),
+            force_at(t, q, qd),
+            mass_matrix_of(laws, q, qd, t, params),
+        )
+
+    return jax.vmap(at)(ts, qs, qds)
 
 
 def _mechanics(trajectory: "Trajectory") -> tuple[float, dict[str, float], float, bool]:
@@ -114,19 +108,11 @@ def _mechanics(trajectory: "Trajectory") -> tuple[float, dict[str, float], float
     rng = np.random.default_rng(0)
     count = min(_PROBES, len(trajectory.ts))
     spread = rng.normal(size=(2, count, trajectory.system.n))
-    probes = (
-        np.asarray(trajectory.qs)[-count:] + spread[0],
-        np.asarray(trajectory.qds)[-count:] + spread[1],
-    )
-    momenta, conditions, forces, masses = _diagnose(
-        laws,
-        trajectory.ts,
-        trajectory.qs,
-        trajectory.qds,
-        (in_force(probes[0]), in_force(probes[1])),
-        trajectory.params,
-    )
-    momenta, forces = np.asarray(momenta), np.asarray(forces)
+    ts, qs, qds = (np.asarray(x) for x in (trajectory.ts, trajectory.qs, trajectory.qds))
+    probes = (ts[:count], qs[-count:] + spread[0], qds[-count:] + spread[1])
+    columns = [in_force(np.concatenate(pair)) for pair in zip((ts, qs, qds), probes, strict=True)]
+    momenta, conditions, forces, masses = in_batches(_diagnose, laws, columns, trajectory.params)
+    momenta, conditions, masses = (x[: len(ts)] for x in (momenta, conditions, masses))
     kept = {}
     for i, name in enumerate(trajectory.system.coordinates):
         if np.all(forces[:, i] == 0):
@@ -134,7 +120,6 @@ def _mechanics(trajectory: "Trajectory") -> tuple[float, dict[str, float], float
             size = max(np.max(np.abs(momenta[:, i])), _HARDLY_MOVES * np.max(np.abs(momenta)))
             drift = np.max(np.abs(momenta[:, i] - momenta[0, i]))
             kept[name] = float(drift / size) if size > 0 else float(drift)
-    masses = np.asarray(masses)
     seen = masses[np.all(np.isfinite(masses), axis=(1, 2))]
     if laws.constraints:  # then it need not be: only on the rates that they admit
         return imbalance, kept, float(np.max(conditions)), True

@@ -11,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 import optimistix as optx
 
+from .._batches import padded_times
 from .._checks import is_traced
 from .._one_way import forward_only, reverse_only
 from .._progress import Progress
@@ -125,7 +126,7 @@ def _controller(settings: Settings, ts: AnyArray) -> diffrax.AbstractStepSizeCon
         * array.maximum(array.abs(ts[0]), array.abs(ts[-1])),
         force_dtmin=False,
     )
-    return LandOnSamples.over(adaptive, ts)
+    return LandOnSamples.over(adaptive, ts if is_traced(ts) else padded_times(ts))
 
 
 def first_step(settings: Settings, duration: Any) -> Any:
@@ -161,7 +162,8 @@ def run_in_stretches(
     t0 = ts[0]
     start, total = float(t0), float(t1) - float(t0)
     dt = np.asarray(first_step(settings, t1 - t0), ts.dtype)
-    march = begin(problem, t0, t1, dt, y0, len(ts))
+    times = padded_times(ts)
+    march = begin(problem, t0, t1, dt, y0, len(times))
     dense: list[tuple[np.ndarray, Any]] = []
     stretch, status = _FIRST_STRETCH, None
     mark = (0, start)  # steps and time when progress was last looked at
@@ -177,7 +179,7 @@ def run_in_stretches(
                     break
                 clock = time.perf_counter()
                 march = jax.block_until_ready(
-                    advance(problem, ts, t1, march, np.asarray(min(stretch, left), np.int32))
+                    advance(problem, times, t1, march, np.asarray(min(stretch, left), np.int32))
                 )
                 if settings.dense:
                     dense.append(_fetch_dense(march))

@@ -11,6 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from .._batches import in_batches
 from .._checks import as_array, in_force, is_traced
 from .._records import write_csv
 from .._results import RESULTS, Result, same
@@ -72,16 +73,21 @@ def _energies(laws: Any, ts: Times, qs: Samples, qds: Samples, params: Params) -
 
 
 @eqx.filter_jit
-def _between_samples(laws: Any, ts: Times, ys: AnyArray, params: Params, t: AnyArray) -> AnyArray:
-    """y on the path between the two samples around each time, shape (len(t), 2n + 1); no work."""
+def _knots(laws: Any, ts: Times, qs: Samples, qds: Samples, params: Params) -> AnyArray:
+    return jax.vmap(lambda t, q, qd: place_knot(laws, t, q, qd, params))(ts, qs, qds)
 
-    def at(t: AnyArray) -> AnyArray:
-        left = jnp.clip(jnp.searchsorted(ts, t, side="right") - 1, 0, ts.shape[0] - 2)
-        ends = [place_knot(laws, ts[i], ys[i], params) for i in (left, left + 1)]
-        start, end = (jnp.pad(knot, ((0, 0), (0, 1))) for knot in ends)
-        return MotionPath(t0=ts[left], t1=ts[left + 1], start=start, end=end).evaluate(t)
 
-    return jax.vmap(at)(t)
+@eqx.filter_jit
+def _on_paths(
+    what: None, t: AnyArray, t0: AnyArray, t1: AnyArray, start: AnyArray, end: AnyArray, _: None
+) -> AnyArray:
+    """y at times t between knots, shape (k, 2n + 1); no work. The same for every machine."""
+
+    def at(t: AnyArray, t0: AnyArray, t1: AnyArray, start: AnyArray, end: AnyArray) -> AnyArray:
+        first, last = (jnp.pad(knot, ((0, 0), (0, 1))) for knot in (start, end))
+        return MotionPath(t0=t0, t1=t1, start=first, end=last).evaluate(t)
+
+    return jax.vmap(at)(t, t0, t1, start, end)
 
 
 def _of_rates(run: "Trajectory") -> np.ndarray:
@@ -168,7 +174,9 @@ class Trajectory(eqx.Module):
             self.single_run()
         return self._memo.get(
             "energies",
-            lambda: _energies(self.system.laws, self.ts, self.qs, self.qds, self.params),
+            lambda: in_batches(
+                _energies, self.system.laws, (self.ts, self.qs, self.qds), self.params
+            ),
         )
 
     @property
@@ -225,16 +233,27 @@ class Trajectory(eqx.Module):
                 raise ValueError(f"`t` must lie within the run, {low:g} to {high:g} s, but is {t}")
             if len(self.ts) < 2:
                 raise ValueError("the run has a single sample, so there is nothing in between")
-        flat = jnp.reshape(times, (-1,))
+        flat = times.reshape(-1)
         if self.interpolation is not None:
             ys = jax.vmap(self.interpolation.evaluate)(flat)
         else:
-            samples = jnp.concatenate([self.qs, self.qds, self.work[:, None]], axis=1)
-            ys = _between_samples(self.system.laws, self.ts, samples, self.params, flat)
+            ys = self._between_samples(flat)
         ys = on_constraints(self.system.laws, self.settings.stabilise, flat, ys, self.params)
         q, qd, _ = unpack(ys)
         shape = (*times.shape, self.qs.shape[1])
         return q.reshape(shape), qd.reshape(shape)
+
+    def _between_samples(self, t: AnyArray) -> AnyArray:
+        """y on the path between the two samples around each time, shape (k, 2n + 1); no work."""
+        columns = (self.ts, self.qs, self.qds)
+        knots = self._memo.get(
+            "knots", lambda: in_batches(_knots, self.system.laws, columns, self.params)
+        )
+        array = jnp if is_traced(self.ts, knots, t) else np
+        ts, knots = array.asarray(self.ts), array.asarray(knots)
+        left = array.clip(array.searchsorted(ts, t, side="right") - 1, 0, len(ts) - 2)
+        ends = (ts[left], ts[left + 1], knots[left], knots[left + 1])
+        return in_batches(_on_paths, None, (t, *ends))
 
     def report(self, *, second_run: bool | None = None, progress: bool | None = None) -> Report:
         """Why this run can be believed, and for how long; made once, on first use.

@@ -7,6 +7,7 @@ import equinox as eqx
 import jax
 import numpy as np
 
+from .._batches import in_batches
 from ..model import AbstractSystem, DrawingOfParts
 from ..simulation import Trajectory
 from ._style import ACCENT, BACK, FRONT, INK, fade, name_axes
@@ -79,7 +80,8 @@ def points_at(run: Trajectory, times: np.ndarray) -> np.ndarray:
     """The landmarks at given times within the run, shape (k, m, 2 or 3) [m]."""
     require_drawing(run.system)
     qs, _ = states_at(run, times)
-    points = np.asarray(_landmarks(run.system.landmarks, times, qs, run.params), np.float64)
+    points = in_batches(_landmarks, run.system.landmarks, (times, qs), run.params)
+    points = np.asarray(points, np.float64)
     if not np.all(np.isfinite(points)):
         raise ValueError(f"`landmarks` of {run.system.name!r} must be finite, but are not all so")
     return points
