@@ -8,12 +8,23 @@ from pathlib import Path
 from typing import Any
 
 import jax
+import jaxtyping
 import numpy as np
 import pytest
 
-import diffmech as dm
-from diffmech.model import parameter_paths
-from diffmech.systems import CATALOGUE
+# Shapes and types of all arguments and results are checked, but for the tape, whose few methods on
+# whole numbers are called a million times by one test of a large machine.
+_SOURCES = Path(__file__).parent.parent / "diffmech"
+_NAMES = [
+    ".".join(path.relative_to(_SOURCES.parent).with_suffix("").parts).removesuffix(".__init__")
+    for path in _SOURCES.rglob("*.py")
+]
+_UNCHECKED = {"diffmech", "diffmech.scalars", "diffmech.scalars._tape"}  # a name has all below it
+jaxtyping.install_import_hook(sorted({*_NAMES} - _UNCHECKED), "beartype.beartype")
+
+import diffmech as dm  # noqa: E402
+from diffmech.model import parameter_paths  # noqa: E402
+from diffmech.systems import CATALOGUE  # noqa: E402
 
 # Every program is compiled, in the processes that tests start too; CACHE=1 of the Makefile is for
 # work in between.

@@ -6,6 +6,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import jaxtyping
+import pytest
+
 import diffmech as dm
 from diffmech.systems import CATALOGUE
 
@@ -104,3 +107,8 @@ def test_every_machine_has_a_start_a_drawing_and_a_text() -> None:
 
 def test_the_version_is_the_metadata_one() -> None:
     assert dm.__version__.count(".") == 2
+
+
+def test_types_of_arguments_are_checked_while_testing() -> None:
+    with pytest.raises(jaxtyping.TypeCheckError, match="typechecking parameter 'on'"):
+        dm.cache("yes")  # pyright: ignore[reportArgumentType]
