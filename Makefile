@@ -6,8 +6,10 @@ PYTHON ?= $(shell for p in python3.11 python3 python3.12 python3.13 python3.14; 
 VENV ?= .venv
 BIN := $(VENV)/bin
 WORKERS ?= auto
+# `make test CACHE=1` finds compiled programs that an earlier run has kept, for work in between.
+CACHE ?= 0
 
-.PHONY: demo test lint format bench clean
+.PHONY: demo test core lint format bench clean
 
 demo: $(VENV)/.installed
 	$(BIN)/python examples/babyboot_digits.py
@@ -15,7 +17,14 @@ demo: $(VENV)/.installed
 	$(BIN)/python examples/babyboot_bands.py
 
 test: $(VENV)/.installed-test lint
-	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
+	DIFFMECH_CACHE=$(CACHE) $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal --durations=10
+
+# A part of it, of a few minutes: enough to see whether another Python and JAX are understood.
+CORE := $(addprefix tests/test_,scalars.py scalar_machines.py unseen_lagrangians.py collect.py \
+	control.py ensemble_input.py simulate.py exports.py cli.py cache.py)
+
+core: $(VENV)/.installed-test
+	DIFFMECH_CACHE=$(CACHE) $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(CORE)
 
 lint: $(VENV)/.installed-test
 	$(BIN)/ruff check .

@@ -26,9 +26,10 @@ import diffmech as dm  # noqa: E402
 from diffmech.model import parameter_paths  # noqa: E402
 from diffmech.systems import CATALOGUE  # noqa: E402
 
-# Every program is compiled, in the processes that tests start too; CACHE=1 of the Makefile is for
-# work in between.
+# Every program is compiled, in the processes that tests start too, unless DIFFMECH_CACHE=1 asks
+# for those that an earlier run has kept.
 os.environ.setdefault("DIFFMECH_CACHE", "0")
+dm.cache()
 
 # Tracing makes millions of small objects that stay; looking through them took a tenth of the time.
 gc.set_threshold(500_000, 50, 1000)

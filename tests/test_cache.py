@@ -8,8 +8,10 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
+import jax
 import pytest
 
 import diffmech as dm
@@ -23,6 +25,17 @@ MEGABYTE = 10**6
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     return tmp_path / "programs"
+
+
+@pytest.fixture
+def fresh(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """This process as if nobody had spoken of a cache; nothing may be compiled meanwhile."""
+    monkeypatch.setattr(_cache, "_state", _cache._State())
+    monkeypatch.delenv("DIFFMECH_CACHE", raising=False)
+    folder = jax.config.jax_compilation_cache_dir  # pyright: ignore[reportAttributeAccessIssue]
+    jax.config.update("jax_compilation_cache_dir", None)
+    yield
+    jax.config.update("jax_compilation_cache_dir", folder)
 
 
 def opened(root: Path, limit: int = 100 * MEGABYTE) -> ProgramStore:
@@ -181,12 +194,12 @@ def test_a_folder_that_others_may_write_to_is_not_used(
         opened(other)
 
 
+@pytest.mark.usefixtures("fresh")
 def test_where_nothing_can_be_written_there_is_no_cache_and_no_noise(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "file"
     file.write_text("not a folder")
-    monkeypatch.delenv("DIFFMECH_CACHE", raising=False)
     for nowhere in (file / "programs", Path("/proc/diffmech")):
         without = dm.cache(folder=nowhere)
         assert not without.active
@@ -196,6 +209,7 @@ def test_where_nothing_can_be_written_there_is_no_cache_and_no_noise(
     assert "no home folder" in str(dm.cache())
 
 
+@pytest.mark.usefixtures("fresh")
 def test_it_can_be_turned_off_and_says_so(monkeypatch: pytest.MonkeyPatch, root: Path) -> None:
     monkeypatch.setenv("DIFFMECH_CACHE", "0")
     assert dm.cache(folder=root).reason == "DIFFMECH_CACHE=0 is set"
@@ -257,6 +271,7 @@ def test_a_cache_of_jaxs_own_is_left_alone(root: Path, tmp_path: Path) -> None:
     assert not root.exists()
 
 
+@pytest.mark.usefixtures("fresh")
 def test_the_command_line_clears_the_cache_and_warns_of_an_unsafe_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -274,7 +289,6 @@ def test_the_command_line_clears_the_cache_and_warns_of_an_unsafe_one(
     assert run(["doctor", "four_bar", "--clear-cache"]) == 2
     assert "--clear-cache goes alone" in capsys.readouterr().err
     root.chmod(0o777)
-    monkeypatch.delenv("DIFFMECH_CACHE", raising=False)
     assert run(["doctor", "pendulum_dae", "--set", "x=oops"]) == 2
     note, error = capsys.readouterr().err.splitlines()
     assert note.startswith("Note: the compilation cache is off: `")

@@ -1,0 +1,215 @@
+"""Which mistakes would the tests notice?
+
+Draws mistakes in the package (a sign, a factor, a comparison, an index, a dropped term), as many in
+each room as its lines deserve, and runs the tests of that room and those above it on each, until
+one fails. `--against` runs what survives on another version's tests too.
+"""
+
+import argparse
+import ast
+import concurrent.futures
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).parent.parent
+# The tests of each room, and of those above it: the likeliest to notice first.
+TESTS = {
+    "": "cache tuning exports layers files map_files bad_input failures simulate trust cli "
+    "cli_runs",
+    "geometry": "rotations poses inertia bodies tops lecture_machines laws bad_bodies",
+    "scalars": "scalars collect sincos scalar_machines unseen_lagrangians fixed_params laws "
+    "ensemble",
+    "model": "bodies bad_bodies constraints bad_input properties laws linkages mended viz assembly",
+    "systems": "laws babyboot pendulum double_pendulum n_link linkages rolling tops "
+    "lecture_machines exports viz scalar_machines documents",
+    "motion": "laws constraints linkages bodies action assembly failures rolling n_link simulate",
+    "simulation": "simulate trust solvers action assembly gradients failures files linkages "
+    "constraints mended bad_input cli_runs floquet viz",
+    "ensemble": "ensemble control packing lanewise reducers chaos_reducers ensemble_input "
+    "fixed_params poincare lyapunov stability_map",
+    "analysis": "stability_map band_edges floquet lyapunov poincare map_files cli_maps cli_edges "
+    "chaos_reducers",
+    "viz": "viz films cli_runs cli_maps documents",
+    "cli": "cli cli_runs cli_maps cli_edges cache documents",
+}
+SWAPS = {
+    ast.Add: "-", ast.Sub: "+", ast.Mult: "/", ast.Div: "*",
+    ast.Lt: "<=", ast.LtE: "<", ast.Gt: ">=", ast.GtE: ">", ast.Eq: "!=", ast.NotEq: "==",
+}  # fmt: skip
+
+
+class Mutant(NamedTuple):
+    """One mistake: what stands from `start` to `end` in a file, and what is to stand there."""
+
+    file: Path
+    line: int
+    start: int
+    end: int
+    kind: str
+    before: str
+    after: str
+
+    def __str__(self) -> str:
+        place = f"{self.file.relative_to(ROOT)}:{self.line}"
+        return f"{self.kind:10} {place}: `{self.before}` -> `{self.after}`"
+
+    def source(self) -> str:
+        text = self.file.read_bytes()
+        return (text[: self.start] + self.after.encode() + text[self.end :]).decode()
+
+
+def room_of(file: Path) -> str:
+    parts = file.relative_to(ROOT / "diffmech").parts
+    return parts[0] if len(parts) > 1 else ""
+
+
+def mutants_of(file: Path) -> Iterator[Mutant]:
+    """All mistakes that can be made in the functions of a file."""
+    text = file.read_bytes()
+    lines = text.splitlines(keepends=True)
+    starts = [0]
+    for line in lines:
+        starts.append(starts[-1] + len(line))
+
+    def span(node: ast.expr) -> tuple[int, int]:
+        assert node.end_lineno is not None
+        assert node.end_col_offset is not None
+        return starts[node.lineno - 1] + node.col_offset, (
+            starts[node.end_lineno - 1] + node.end_col_offset
+        )
+
+    def mistake(node: ast.expr, kind: str, after: str, at: tuple[int, int] | None = None) -> Mutant:
+        start, end = at or span(node)
+        return Mutant(file, node.lineno, start, end, kind, text[start:end].decode(), after)
+
+    def code(node: ast.expr) -> str:
+        start, end = span(node)
+        return text[start:end].decode()
+
+    for node in _inside_functions(ast.parse(text)):
+        if isinstance(node, ast.BinOp) and type(node.op) in SWAPS:
+            left, right = code(node.left), code(node.right)
+            kind = "sign" if isinstance(node.op, ast.Add | ast.Sub) else "factor"
+            yield mistake(node, kind, f"({left}) {SWAPS[type(node.op)]} ({right})")
+            if kind == "sign":
+                yield mistake(node, "dropped", left)
+        elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+            yield mistake(node, "sign", code(node.operand))
+        elif isinstance(node, ast.Compare) and type(node.ops[0]) in SWAPS:
+            between = (span(node.left)[1], span(node.comparators[0])[0])
+            yield mistake(node, "comparison", f" {SWAPS[type(node.ops[0])]} ", between)
+        elif isinstance(node, ast.Constant) and type(node.value) is float and node.value:
+            yield mistake(node, "factor", repr(2 * node.value))
+        elif isinstance(node, ast.Subscript) and _is_index(node.slice):
+            yield mistake(node.slice, "index", f"{code(node.slice)} + 1")
+
+
+def _is_index(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and type(node.value) is int
+
+
+def _inside_functions(tree: ast.Module) -> Iterator[ast.expr]:
+    """Expressions in the bodies of functions; no annotations, decorators or messages."""
+    for function in ast.walk(tree):
+        if isinstance(function, ast.FunctionDef):
+            waiting: list[ast.AST] = list(function.body)
+            while waiting:
+                node = waiting.pop()
+                if isinstance(node, ast.Raise | ast.JoinedStr | ast.FunctionDef | ast.Assert):
+                    continue
+                if isinstance(node, ast.AnnAssign):
+                    waiting += [node.value] if node.value else []
+                    continue
+                if isinstance(node, ast.expr):
+                    yield node
+                waiting += ast.iter_child_nodes(node)
+
+
+def drawn(count: int, seed: int) -> list[Mutant]:
+    """Mutants in proportion to the lines of each room."""
+    random_ = random.Random(seed)
+    files = sorted((ROOT / "diffmech").rglob("*.py"))
+    rooms: dict[str, list[Path]] = {}
+    for file in files:
+        rooms.setdefault(room_of(file), []).append(file)
+    lines = {room: sum(len(f.read_bytes().splitlines()) for f in rooms[room]) for room in rooms}
+    shares = {room: count * n / sum(lines.values()) for room, n in lines.items()}
+    counts = {room: int(share) for room, share in shares.items()}
+    for room in sorted(shares, key=lambda room: counts[room] - shares[room]):
+        if sum(counts.values()) < count:
+            counts[room] += 1
+    found = []
+    for room in sorted(counts):
+        possible = [mutant for file in rooms[room] for mutant in mutants_of(file)]
+        found += random_.sample(sorted(possible), counts[room])
+    return found
+
+
+def fate(mutant: Mutant, tests: Path, minutes: float) -> str:
+    """Run tests on a copy of the package with the mistake: which one failed, or "survived"."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for part in ("diffmech", "examples", "notebooks", "benchmarks", "README.md"):
+            source = ROOT / part
+            (shutil.copytree if source.is_dir() else shutil.copy)(source, folder / part)
+        for part in ("Makefile", "pyproject.toml"):
+            shutil.copy(tests.parent / part, folder / part)
+        shutil.copytree(tests, folder / "tests", ignore=shutil.ignore_patterns("__pycache__"))
+        (folder / mutant.file.relative_to(ROOT)).write_text(mutant.source(), encoding="utf-8")
+        names = [f"tests/test_{test}.py" for test in TESTS[room_of(mutant.file)].split()]
+        names = [test for test in names if (folder / test).exists()]
+        clock = time.monotonic()
+        try:
+            done = subprocess.run(
+                [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *names],
+                cwd=folder, capture_output=True, text=True, timeout=60 * minutes, check=False,
+                env=os.environ | {"DIFFMECH_CACHE": "1", "PYTHONPATH": name},
+            )  # fmt: skip
+        except subprocess.TimeoutExpired:
+            return f"survived {minutes:g} minutes"
+        seconds = time.monotonic() - clock
+        if done.returncode == 0:
+            return f"survived ({seconds:.0f} s)"
+        failed = [line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
+        return f"killed ({seconds:.0f} s) {failed[0].split(' - ')[0] if failed else 'at once'}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--count", type=int, default=30)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--minutes", type=float, default=4.0, help="at most, for each")
+    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--against", type=Path, help="tests of another version, for survivors")
+    parser.add_argument("--list", action="store_true", help="draw them only")
+    given = parser.parse_args()
+    mutants = drawn(given.count, given.seed)
+
+    def judged(mutant: Mutant) -> tuple[Mutant, str, str]:
+        ours = fate(mutant, ROOT / "tests", given.minutes)
+        theirs = ""
+        if ours.startswith("survived") and given.against:
+            theirs = fate(mutant, given.against, given.minutes)
+        return mutant, ours, theirs
+
+    if given.list:
+        print(*mutants, sep="\n")
+        return
+    survivors = 0
+    with concurrent.futures.ThreadPoolExecutor(given.workers) as pool:
+        for mutant, ours, theirs in pool.map(judged, mutants):
+            survivors += ours.startswith("survived")
+            print(mutant, ours, f"| there: {theirs}" * bool(theirs), sep="\n    ", flush=True)
+    print(f"{len(mutants) - survivors} killed, {survivors} survived of {len(mutants)}")
+
+
+if __name__ == "__main__":
+    main()
