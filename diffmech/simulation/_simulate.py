@@ -120,8 +120,8 @@ def simulate(
     - `progress`: show a bar; None means on a terminal, if the run is long. Ctrl-C ends a run and
       keeps what was computed.
 
-    New parameters, states, tolerances and durations do not recompile; another number of samples,
-    method or machine does. Under `jit`, `grad` or `vmap` the run is one `diffrax.diffeqsolve`, and
+    New parameters, states, tolerances, durations and numbers of samples (up to 1024, then up to the
+    next power of two) do not recompile; another method or machine does. Under `jit`, `grad` or `vmap` the run is one `diffrax.diffeqsolve`, and
     failures show in `status` only.
 
     **Raises:** `ValueError` for a wrong call, `SimulationError` for a failed run.
