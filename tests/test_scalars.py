@@ -120,6 +120,32 @@ def test_what_has_no_scalar_form_is_named_with_what_to_use(
     assert instead in str(raised.value)
 
 
+def test_a_primitive_whose_parameters_have_changed_is_named_with_the_version_of_jax(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(RULES, "transpose", lambda tape, params, x: x.T[params["old_name"]])
+    message = rf"`transpose` could not be read in JAX {jax.__version__} \(KeyError: 'old_name'\)"
+    tape = Tape()
+    with pytest.raises(NotScalar, match=message):
+        write(tape, lambda x: jax.jit(jnp.transpose)(x), unknowns(tape, np.zeros((2, 3))))
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+def test_loops_tell_what_is_fixed_carried_and_stacked_by_shapes(reverse: bool) -> None:
+    """Also where what is fixed, carried and gone along look alike."""
+    table = jnp.arange(9.0).reshape(3, 3)
+
+    def loop(x: Any) -> Any:
+        def body(carry: Any, row: Any) -> Any:
+            one, two = carry
+            return (two + row * x[1], one - x @ table), (row * one, jnp.sum(two))
+
+        return lax.scan(body, (x, 2 * x), jnp.stack([x, x + 1, x * x]), reverse=reverse)
+
+    batch = np.random.default_rng(5).normal(size=(4, 3))
+    _compare(by_lanes(loop, batch), jax.jit(jax.vmap(loop))(batch), "scan")
+
+
 def test_primitives_without_a_rule_are_carried_out_on_known_numbers() -> None:
     matrix = jnp.array([[2.0, 1.0], [1.0, 3.0]])
     tape = Tape()
