@@ -61,7 +61,7 @@ def _write(path: str, with_cache: str) -> None:
         for name, tree in _results().items()
         for i, leaf in enumerate(jax.tree.leaves(tree))
     }
-    np.savez(path, **arrays)
+    np.savez(path, **arrays)  # pyright: ignore[reportArgumentType]
     found = dm.cache(folder=with_cache) if with_cache else dm.cache(False)
     print(found.hits, found.misses)
 

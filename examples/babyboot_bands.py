@@ -19,8 +19,8 @@ from matplotlib.colors import ListedColormap
 import diffmech as dm
 
 TABLE = np.array([71.4, 111.77, 160.0])  # first and last unstable start, and the first again [deg]
-STEPS = np.r_[np.r_[0:1080] / 10, np.r_[10800:11300] / 100, np.r_[1130:1801] / 10]  # as the table
-NEAR = STEPS[(abs(STEPS - 72) < 5) | (abs(STEPS - 111) < 1) | (abs(STEPS - 160) < 5)]
+STEPS = np.r_[0:60, np.r_[600:1100] / 10, np.r_[11000:11300] / 100, np.r_[1130:1801] / 10]  # [deg]
+NEAR = STEPS[(abs(STEPS - 72) < 3) | (abs(STEPS - 111.6) < 0.5) | (abs(STEPS - 160) < 5)]
 
 
 def tumble_times(boot, qA, qB, duration) -> np.ndarray:
@@ -43,7 +43,7 @@ def main() -> None:
     boot, slight = dm.systems.babyboot(), {"qB": np.deg2rad(1)}
     edges = np.rad2deg(dm.band_edges(boot, "qA").values)
     starts, waits = np.arange(2, 21) / 4, range(8, 31)  # [deg], [s]
-    chart = dm.stability_map(boot, {"qA": (0, np.pi, 18001)}, dm.Tumble("qB"), 10.0, q0=slight)
+    chart = dm.stability_map(boot, {"qA": (0, np.pi, 1801)}, dm.Tumble("qB"), 10.0, q0=slight)
     chaos = dm.stability_map(boot, {"qA": np.deg2rad(STEPS)}, dm.Ftle(), 60.0, q0=slight)
     times, many = tumble_times(boot, STEPS, [0.5, 1, 3], 60), tumble_times(boot, NEAR, starts, 30)
     rows = {"published": bands(*TABLE), "linear (qB → 0)": bands(*edges)}

@@ -5,6 +5,7 @@ from typing import Any
 
 import jax
 import numpy as np
+import pytest
 
 from diffmech.scalars import (
     AbstractAlgebra,
@@ -51,6 +52,12 @@ _ALIKE = {
     *("gt", "is_finite", "le", "log", "lt", "max", "min", "mul", "ne", "neg", "or", "pow"),
     *("rsqrt", "sin", "sinh", "sqrt", "sub", "tan", "tanh", "xor"),
 }
+_LARGEST_SYSTEM = 20  # unknowns: arrays take longer lists than lanes
+
+
+def _on_arrays(name: str) -> Callable[..., Any]:
+    assert name in _ON_ARRAYS or name in _ALIKE, f"there is no `{name}` of arrays here yet"
+    return _ON_ARRAYS.get(name) or ON_NUMBERS[name]
 
 
 class Arrays(AbstractAlgebra):
@@ -60,35 +67,62 @@ class Arrays(AbstractAlgebra):
         return value
 
     def operate(self, name: str, *arguments: Any) -> Any:
-        function = _ON_ARRAYS.get(name) or (ON_NUMBERS[name] if name in _ALIKE else None)
-        assert function is not None, f"there is no `{name}` of arrays here yet"
         with np.errstate(all="ignore"):  # as in lanes
-            return function(*arguments)
+            return _on_arrays(name)(*arguments)
 
     def sincos(self, x: Any) -> tuple[Any, Any]:
         return np.sin(x), np.cos(x)
 
 
+def carried_out(function: Callable[..., Any], *example: Any) -> Callable[..., Any]:
+    """A function of one state, as one of batches of them that `Arrays` carry out.
+
+    It is traced and written down once, here, however often it is asked for.
+    """
+    tape = Tape()
+    places = unknowns(tape, example)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_linear, "_LARGEST_SYSTEM", _LARGEST_SYSTEM)
+        results = write(tape, function, *places)
+    needed = tape.needed_for([p for array in jax.tree.leaves(results) for p in np.ravel(array)])
+    known, program = {}, []
+    for place in needed:
+        name, arguments = tape.operations[place]
+        if name == "constant":
+            known[place] = arguments[0]
+        elif name != "input":
+            program.append((place, _on_arrays(name), arguments))
+
+    def work_out(*batch: Any) -> Any:
+        values = known | given(places, batch)
+        with np.errstate(all="ignore"):  # as in lanes
+            for place, operate, arguments in program:
+                values[place] = operate(*[values[argument] for argument in arguments])
+        lanes = len(jax.tree.leaves(batch)[0])
+
+        def gather(array: Any) -> np.ndarray:
+            numbers = np.empty(array.size, dtype=object)
+            for i, place in enumerate(array.ravel().tolist()):
+                numbers[i] = values[place]
+            return gathered(numbers.reshape(array.shape), lanes)
+
+        return jax.tree.map(gather, results)
+
+    return work_out
+
+
 def by_arrays(function: Callable[..., Any], *batch: Any) -> Any:
-    """function over a batch without compiling it: traced once, then carried out by NumPy."""
-    limit, _linear._LARGEST_SYSTEM = _linear._LARGEST_SYSTEM, 20  # arrays take longer lists
-    try:
-        return _by_tape(function, Arrays(), batch)
-    finally:
-        _linear._LARGEST_SYSTEM = limit
+    """The same for one batch."""
+    return carried_out(function, *jax.tree.map(lambda a: a[0], batch))(*batch)
 
 
 def by_lanes(function: Callable[..., Any], *batch: Any) -> Any:
     """function over the lanes of a batch, each number an unknown of the tape."""
-    return _by_tape(function, Lanes(), batch)
-
-
-def _by_tape(function: Callable[..., Any], algebra: AbstractAlgebra, batch: Any) -> Any:
     tape = Tape()
     places = unknowns(tape, jax.tree.map(lambda a: a[0], batch))
     results = write(tape, function, *places)
     lanes = len(jax.tree.leaves(batch)[0])
-    evaluation = Evaluation(tape, algebra, given(places, batch))
+    evaluation = Evaluation(tape, Lanes(), given(places, batch))
     return jax.tree.map(lambda array: gathered(evaluation.of(array), lanes), results)
 
 

@@ -28,7 +28,7 @@ def run_python(code: str, **environment: str) -> str:
         [sys.executable, "-c", textwrap.dedent(code)],
         capture_output=True,
         text=True,
-        timeout=200,
+        timeout=1800,
         env={**os.environ, **environment},
         check=False,
     )

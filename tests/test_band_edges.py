@@ -1,7 +1,7 @@
 """Band edges against Hill's and Mathieu's equations, solved elsewhere."""
 
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 import jax.numpy as jnp
@@ -22,19 +22,30 @@ def root(function: Callable[[float], float], low: float, high: float) -> float:
     return float(brentq(function, low, high, xtol=1e-13))  # pyright: ignore[reportArgumentType]
 
 
-@lru_cache
-def hill_trace(kappa: float, degrees: float) -> float:
-    """tr Φ of δ'' + κ qA'² δ = 0 over half a swing of qA'' = −sin qA from rest, by DOP853."""
+def hill_traces(kappa: float, degrees: np.ndarray) -> np.ndarray:
+    """tr Φ of δ'' + κ qA'² δ = 0 over half a swing of qA'' = −sin qA from rest, by DOP853.
+
+    Swings of all amplitudes are run side by side, each in shares of its half period.
+    """
     amplitude = np.deg2rad(degrees)
     half_period = 2 * ellipk(np.sin(amplitude / 2) ** 2)
 
-    def rate(_t: float, y: np.ndarray) -> list[float]:
-        pull = -kappa * y[1] ** 2
-        return [y[1], -np.sin(y[0]), y[3], pull * y[2], y[5], pull * y[4]]
+    def rate(_share: float, y: np.ndarray) -> np.ndarray:
+        a, da, u, du, v, dv = y.reshape(6, -1)
+        pull = -kappa * da**2
+        return np.ravel(half_period * np.array([da, -np.sin(a), du, pull * u, dv, pull * v]))
 
-    start = [amplitude, 0.0, 1.0, 0.0, 0.0, 1.0]
-    end = solve_ivp(rate, (0, half_period), start, method="DOP853", rtol=1e-13, atol=1e-13)
-    return float(end.y[2, -1] + end.y[5, -1])
+    one, nil = np.ones_like(amplitude), np.zeros_like(amplitude)
+    start = np.concatenate([amplitude, nil, one, nil, nil, one])
+    end = solve_ivp(rate, (0, 1), start, method="DOP853", rtol=1e-13, atol=1e-13)
+    last = end.y[:, -1].reshape(6, -1)
+    return last[2] + last[5]
+
+
+@cache
+def hill_trace(kappa: float, degrees: float) -> float:
+    """The same of one amplitude."""
+    return float(hill_traces(kappa, np.array([degrees]))[0])
 
 
 def hill_edge(kappa: float, low: float, high: float) -> float:
@@ -43,14 +54,15 @@ def hill_edge(kappa: float, low: float, high: float) -> float:
     return root(lambda a: hill_trace(kappa, a) - level, low, high)
 
 
+@cache
 def hill_edges(kappa: float) -> list[float]:
     """All edges between 1° and 179° [deg], of bands wider than 3°."""
     grid = np.linspace(1, 179, 61)
-    stable = [abs(hill_trace(kappa, a)) < 2 for a in grid]
+    stable = np.abs(hill_traces(kappa, grid)) < 2
     return [hill_edge(kappa, grid[i], grid[i + 1]) for i in range(60) if stable[i] != stable[i + 1]]
 
 
-@lru_cache
+@cache
 def boot_edges(kappa: float = 1.0, half_turn: bool | None = None) -> dm.BandEdges:
     """The babyboot's edges, or those of one whose plate has another κ = (IBx − IBy)/IBz."""
     boot = dm.systems.babyboot().with_params(IBx=1.5e-4 + 1e-4 * kappa, IBy=1.5e-4 - 1e-4 * kappa)
@@ -232,13 +244,31 @@ def test_damping_lifts_the_tongues_as_it_should() -> None:
     assert found.opens.tolist() == [True, False]
 
 
-def test_two_oscillators_in_one_machine_have_the_edges_of_both() -> None:
-    def both(q: Any, qd: Any, t: Any, params: Any) -> Any:
-        other = {"a": 1.3 * params["a"] + 0.2, "q": 0.9}
-        return mathieu(q[:1], qd[:1], t, params) + mathieu(q[1:], qd[1:], t, other)
+def _two_oscillators(q: Any, qd: Any, t: Any, params: Any) -> Any:
+    """L of Mathieu's x, and `sign` times that of his y, less ε x y; a = fixed + slope · p."""
+    a = params["fixed"] + params["slope"] * params["p"]
+    one, two = (
+        mathieu(q[i : i + 1], qd[i : i + 1], t, {"a": a[i], "q": params["q"][i]}) for i in (0, 1)
+    )
+    return one + params["sign"] * two - params["coupling"] * q[0] * q[1]
 
-    system = dm.System(both, {"x": "m", "y": "m"}, {"a": 1.0, "q": 0.8})
-    found = dm.band_edges(system, "a", (0.2, 5.0), period=np.pi)
+
+TWO_OSCILLATORS = dm.System(
+    _two_oscillators,
+    {"x": "m", "y": "m"},
+    {
+        "p": 1.0,
+        "fixed": np.array([0.0, 0.2]),
+        "slope": np.array([1.0, 1.3]),
+        "q": np.array([0.8, 0.9]),
+        "sign": 1.0,
+        "coupling": 0.0,
+    },
+)
+
+
+def test_two_oscillators_in_one_machine_have_the_edges_of_both() -> None:
+    found = dm.band_edges(TWO_OSCILLATORS, "p", (0.2, 5.0), period=np.pi)
     first = [mathieu_b(1, 0.8), mathieu_a(1, 0.8), mathieu_b(2, 0.8), mathieu_a(2, 0.8)]
     second = [
         (edge - 0.2) / 1.3 for edge in (mathieu_a(1, 0.9), mathieu_b(2, 0.9), mathieu_a(2, 0.9))
@@ -251,15 +281,16 @@ def test_two_oscillators_in_one_machine_have_the_edges_of_both() -> None:
 
 
 def test_oscillators_with_opposite_energies_collide() -> None:
-    def opposed(q: Any, qd: Any, t: Any, params: Any) -> Any:
-        """x and y with energies of opposite sign, coupled by ε x y; M = exp(A T) of a drive T."""
-        del t
-        one = qd[0] ** 2 - 4.0 * q[0] ** 2
-        two = qd[1] ** 2 - params["k"] * q[1] ** 2
-        return 0.5 * (one - two) - 0.3 * q[0] * q[1]
-
-    system = dm.System(opposed, {"x": "m", "y": "m"}, {"k": 3.0})
-    found = dm.band_edges(system, "k", (2.5, 5.5), period=1.0)
+    """x and y with energies of opposite sign, coupled by ε x y; M = exp(A T) of a drive T."""
+    opposed = TWO_OSCILLATORS.with_params(
+        p=3.0,
+        fixed=np.array([4.0, 0.0]),
+        slope=np.array([0.0, 1.0]),
+        q=np.zeros(2),
+        sign=-1.0,
+        coupling=0.3,
+    )
+    found = dm.band_edges(opposed, "p", (2.5, 5.5), period=1.0)
     # ω² of x'' = −4 x − 0.3 y, y'' = −k y + 0.3 x: (4 − s)(k − s) + 0.09 = 0, double at
     # (k − 4)² = 4 · 0.09.
     np.testing.assert_allclose(found.values, [3.4, 4.6], rtol=0, atol=1e-9)

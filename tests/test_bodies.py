@@ -11,6 +11,7 @@ from scipy.spatial.transform import Rotation as SciPy
 import diffmech as dm
 from diffmech import geometry as geo
 
+from .by_tape import by_arrays
 from .conftest import random_states
 from .tolerances import ROUND_OFF
 
@@ -19,7 +20,7 @@ HINGES = 12  # random machines tried
 
 
 def accelerations(system: dm.System, q: Any, qd: Any, params: Any = None) -> Any:
-    return jax.jit(jax.vmap(lambda q, qd: dm.acceleration(system, q, qd, 0.0, params)))(q, qd)
+    return by_arrays(lambda q, qd: dm.acceleration(system, q, qd, 0.0, params), q, qd)
 
 
 def assert_same_motion(first: dm.System, second: dm.System, seed: int) -> None:
@@ -34,10 +35,11 @@ def test_the_babyboot_of_bodies_is_the_babyboot_of_the_lagrangian() -> None:
     boot = dm.systems.babyboot()
     bodies = dm.systems.babyboot_of_bodies()
     q, qd, _ = random_states(2, 5, seed=2)
-    for i in range(5):
-        np.testing.assert_allclose(
-            dm.energy(bodies, q[i], qd[i]), dm.energy(boot, q[i], qd[i]), rtol=1e-12, atol=1e-12
-        )
+    ours, theirs = (
+        by_arrays(lambda q, qd, system=system: dm.energy(system, q, qd), q, qd)
+        for system in (bodies, boot)
+    )
+    np.testing.assert_allclose(ours, theirs, rtol=1e-12, atol=1e-12)
 
 
 def test_the_babyboot_is_a_double_pendulum_in_space() -> None:
@@ -134,17 +136,21 @@ def newton_euler(system: dm.System, q: np.ndarray, qd: np.ndarray) -> dict[str, 
 def test_the_double_pendulum_in_space_obeys_newton_and_euler_with_its_reactions() -> None:
     base = random_double_pendulum(0)
 
-    @jax.jit
     def ours(q: Any, qd: Any, params: Any) -> Any:
         return (
             dm.acceleration(base, q, qd, 0.0, params),
             dm.reactions(base, q, qd, 0.0, params),
         )
 
-    for seed in range(HINGES):
-        other = random_double_pendulum(seed)
-        q, qd, _ = (x[0] for x in random_states(2, 1, seed))
-        qdd, reactions = ours(q, qd, other.params)
+    others = [random_double_pendulum(seed) for seed in range(HINGES)]
+    qs, qds, _ = (
+        np.concatenate(x)
+        for x in zip(*(random_states(2, 1, seed) for seed in range(HINGES)), strict=True)
+    )
+    params = jax.tree.map(lambda *x: np.stack(x), *(other.params for other in others))
+    qdds, found_by_joint = by_arrays(ours, qs, qds, params)
+    for i, (other, q, qd, qdd) in enumerate(zip(others, qs, qds, qdds, strict=True)):
+        reactions = jax.tree.map(lambda x, i=i: x[i], found_by_joint)
         by_hand = newton_euler(other, q, qd)
         scale = np.max(np.abs(by_hand["qdd"])) + 1.0
         np.testing.assert_allclose(qdd, by_hand["qdd"], atol=ROUND_OFF * scale)
@@ -268,10 +274,20 @@ def test_springs_dampers_forces_and_torques_act_as_they_say() -> None:
         ("a", "b", "c"),
         LOADED,
     )
-    for seed in range(4):
-        q, qd, _ = (0.7 * x[0] for x in random_states(3, 1, seed))
+    qs, qds, _ = (
+        0.7 * np.concatenate(x)
+        for x in zip(*(random_states(3, 1, seed) for seed in range(4)), strict=True)
+    )
+    energies, differences = by_arrays(
+        lambda q, qd: (
+            dm.energy(system, q, qd, 0.4).potential,
+            dm.bias(system, q, qd, 0.4) - dm.bias(plain, q, qd, 0.4),
+        ),
+        qs,
+        qds,
+    )
+    for q, qd, energy, difference in zip(qs, qds, energies, differences, strict=True):
         potential, slope, force = loaded_by_hand(q, qd, 0.4, system)
-        assert float(dm.energy(system, q, qd, 0.4).potential) == pytest.approx(potential, rel=1e-12)
-        difference = dm.bias(system, q, qd, 0.4) - dm.bias(plain, q, qd, 0.4)
+        assert energy == pytest.approx(potential, rel=1e-12)
         # Finite differences of the potential lose half of the digits.
         np.testing.assert_allclose(difference, slope - force, atol=1e-7)

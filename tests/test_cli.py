@@ -43,7 +43,7 @@ Cli = Callable[..., tuple[int, str, str]]
 def python(code: str, *words: str, **options: Any) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-c", code, *words],
-        capture_output=True, text=True, timeout=240, check=False, **options,
+        capture_output=True, text=True, timeout=1800, check=False, **options,
     )  # fmt: skip
 
 
@@ -251,7 +251,7 @@ def test_closed_pipes_odd_encodings_and_no_terminal_leave_no_trace(tmp_path: Pat
     command = f"{sys.executable} -m diffmech systems"
     for words in (f"{command} | true", f"{command} | head -1", f"{command} >&-", f"{command} <&-"):
         done = subprocess.run(
-            ["/bin/sh", "-c", words], capture_output=True, text=True, timeout=240, check=False
+            ["/bin/sh", "-c", words], capture_output=True, text=True, timeout=1800, check=False
         )
         assert done.stderr == "", words
     odd = {"PYTHONIOENCODING": "ascii", "LC_ALL": "C", "PATH": ""}

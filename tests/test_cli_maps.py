@@ -319,7 +319,7 @@ def test_an_interrupted_map_is_kept_and_resumed_to_the_same_bytes(
             assert heard, said
             said += heard
         process.send_signal(number)
-        out, err = process.communicate(timeout=240)
+        out, err = process.communicate(timeout=1800)
     assert process.returncode == exit_code, err
     assert "map.npz.part`: pass --resume." in err
     assert "missing" in out

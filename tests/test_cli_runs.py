@@ -214,7 +214,7 @@ def test_an_interrupted_run_leaves_a_usable_folder(
             said += process.stderr.read(1)
         assert not (tmp_path / "run" / "run.npz").exists()
         process.send_signal(number)
-        out, err = process.communicate(timeout=240)
+        out, err = process.communicate(timeout=1800)
     assert process.returncode == code, err
     assert "give the same command with --force" in err
     assert "stopped by the user" in out
@@ -307,7 +307,7 @@ def test_no_display_and_no_ffmpeg(
     hidden = {k: v for k, v in os.environ.items() if k != "DISPLAY"} | {"MPLBACKEND": "TkAgg"}
     done = subprocess.run(
         [sys.executable, "-c", code, str(tmp_path / "a b.png")],
-        env=hidden, capture_output=True, text=True, timeout=240, check=False,
+        env=hidden, capture_output=True, text=True, timeout=1800, check=False,
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")
     assert (tmp_path / "a b.png").exists()

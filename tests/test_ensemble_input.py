@@ -133,7 +133,7 @@ def _printed(code: str, **environment: str) -> list[str]:
         env={**os.environ, **environment},
         capture_output=True,
         text=True,
-        timeout=240,
+        timeout=1800,
         check=False,
     )
     assert done.returncode == 0, done.stderr

@@ -9,11 +9,12 @@ import pytest
 
 import diffmech as dm
 from diffmech.ensemble._equations import Equations, Fixed, Layout
-from diffmech.ensemble._field import Numbers, ScalarField
 from diffmech.ensemble._form import numbers_of
 from diffmech.ensemble._prepare import stabilisation
 from diffmech.ensemble._tiles import run_tile
+from diffmech.scalars import Evaluation
 
+from .by_tape import Arrays, gathered, given
 from .conftest import random_states
 from .tolerances import CHAIN_ROUND_OFF
 
@@ -21,22 +22,31 @@ LANES = 5
 
 
 def rates(system: dm.System, fixed: Fixed) -> np.ndarray:
-    """dy/dt at random states, shape (2n, lanes)."""
+    """dy/dt at random states, shape (lanes, 2n), in NumPy: nothing is compiled."""
     how, layout = stabilisation(system, None), Layout(system.n, 0, work=False)
-    varies = jax.tree.map(lambda _: False, system.params)
-    numbers = Numbers(system.params, varies, how)
     q, qd, _ = random_states(system.n, LANES, seed=3)
-    y = tuple(jnp.asarray(np.concatenate([q, qd], axis=1).T))
     equations = Equations(system.laws, layout, system.params, how, fixed)
-    field = ScalarField(equations, layout, numbers, jnp.full(LANES, 0.2), y)
-    return np.asarray(field.derivative(jnp.full(LANES, 0.2), y))
+    places = [equations.q, equations.qd, equations.t, equations.gains]
+    values: list[Any] = [q, qd, np.full(LANES, 0.2), _for_all(how)]
+    if not fixed:  # else they are on the tape
+        places.append(equations.params)
+        values.append(_for_all(system.params))
+    known = given(places, values)
+    sizes = gathered(Evaluation(equations.tape, Arrays(), known).of(equations.sizes), LANES)
+    known |= given(equations.roots, sizes)
+    found = Evaluation(equations.tape, Arrays(), known).of(np.array(equations.rates))
+    return gathered(found, LANES)
+
+
+def _for_all(tree: Any) -> Any:
+    return jax.tree.map(lambda leaf: np.tile(leaf, (LANES, *[1] * np.ndim(leaf))), tree)
 
 
 def test_numbers_written_in_leave_the_equations_of_every_machine(any_machine: dm.System) -> None:
     # The machines' own numbers: zeros, ones and equal ones, which are what may vanish.
     fixed = numbers_of(any_machine.params, jax.tree.map(lambda _: False, any_machine.params))
     free, held = rates(any_machine, ()), rates(any_machine, fixed)
-    size = np.max(np.abs(free), axis=0)
+    size = np.max(np.abs(free), axis=1, keepdims=True)
     assert np.max(np.abs(held - free) / (1e-3 + size)) < CHAIN_ROUND_OFF
 
 
@@ -93,13 +103,14 @@ def test_what_varies_or_is_traced_stays_free() -> None:
 
     def last(g: Any) -> Any:
         found = dm.ensemble(
-            system, [[0.5]], duration=1.0, params={"gravity": g}, rtol=1e-10, fixed_params=True
+            system, [0.5], duration=1.0, params={"gravity": g}, rtol=1e-10, fixed_params=True
         )
-        return found.values["last"][0][0, 0]
+        return found.values["last"][0][:, 0]
 
-    slope = jax.jacfwd(last)(jnp.asarray(9.81))
+    (slope,) = np.asarray(jax.jacfwd(last)(jnp.asarray(9.81)))
     step = 1e-4
-    difference = (last(9.81 + step) - last(9.81 - step)) / (2 * step)
+    after, before = np.asarray(last(9.81 + step * np.array([1.0, -1.0])))  # as in the sweep
+    difference = (after - before) / (2 * step)
     assert abs(slope - difference) < 1e-6 * abs(difference)
 
 

@@ -84,7 +84,7 @@ def _seen(system: dm.System, q: Any, qd: Any, qdd: Any, t: Any, params: Any) -> 
     h, dh_dt = jax.jvp(energy, (q, qd, t), flow)
     p, dp_dt = jax.jvp(momentum, (q, qd, t), flow)
     value, slope = jax.value_and_grad(system.lagrangian)(q, qd, t, params)
-    seen = {"M": mass, "definite": mass, "b": dm.bias(system, q, qd, t, params)}
+    seen: dict[str, Any] = {"M": mass, "definite": mass, "b": dm.bias(system, q, qd, t, params)}
     seen |= {"h": h, "dh/dt": dh_dt, "p": p, "dp/dt": dp_dt, "L": value, "∂L/∂q": slope}
     seen |= {
         "kinetic": dm.energy(system, q, qd, t, params).kinetic,

@@ -10,15 +10,14 @@ import pytest
 
 import diffmech as dm
 
+from .by_tape import by_arrays
 from .conftest import random_states
 from .tolerances import ROUND_OFF
 
 
 def accelerations(system: dm.AbstractSystem, q: Any, qd: Any, t: Any = 0.0) -> np.ndarray:
     times = np.broadcast_to(t, len(q))
-    return np.asarray(
-        jax.jit(jax.vmap(lambda q, qd, t: dm.acceleration(system, q, qd, t)))(q, qd, times)
-    )
+    return by_arrays(lambda q, qd, t: dm.acceleration(system, q, qd, t), q, qd, times)
 
 
 def assert_equations(system: dm.AbstractSystem, by_hand: Any, seed: int) -> None:
@@ -42,13 +41,21 @@ def test_a_hinged_pendulum_feels_the_cosine_of_its_tilt(tilt: float) -> None:
 
 def test_the_hinge_of_a_tilted_pendulum_takes_no_moment_about_its_axis() -> None:
     system = dm.systems.hinged_pendulum(0.4)
-    found = dm.reactions(system, [0.7], [1.9])["hinge"]
+
+    def seen(q: Any, qd: Any) -> Any:
+        return (
+            dm.reactions(system, q, qd)["hinge"],
+            dm.body_states(system, q, qd)["body"].position,
+            dm.acceleration(system, q, qd),
+        )
+
+    found, centre, qdd = jax.tree.map(
+        lambda x: x[0], by_arrays(seen, np.array([[0.7]]), np.array([[1.9]]))
+    )
     axis = np.asarray(system.params.axis)
     assert abs(np.asarray(found.moment) @ axis) < ROUND_OFF
     assert np.linalg.norm(found.moment) > 0.01  # the five other components are at work
     # m (a − g), with the acceleration of the mass centre on its circle.
-    centre = np.asarray(dm.body_states(system, [0.7], [1.9])["body"].position)
-    qdd = float(dm.acceleration(system, [0.7], [1.9])[0])
     a = qdd * np.cross(axis, centre) + 1.9**2 * np.cross(axis, np.cross(axis, centre))
     np.testing.assert_allclose(found.force, a + [0, 0, 9.81], atol=ROUND_OFF)
 
@@ -159,8 +166,11 @@ def test_a_bead_slides_on_a_wire_of_ones_own() -> None:
 
     system = dm.systems.bead_on_wire(heart, [1.3])
     q, qd = np.array([0.4]), np.array([1.1])
-    qdd = float(dm.acceleration(system, q, qd)[0])
-    curve = lambda s: np.array(jnp.stack(heart(s, [1.3])))  # noqa: E731
+    ((qdd,),) = accelerations(system, q[None], qd[None])
+
+    def curve(s: float) -> np.ndarray:
+        return by_arrays(lambda s: jnp.stack(heart(s, [1.3])), np.array([s]))[0]
+
     h = 1e-4
     tangent = (curve(0.4 + h) - curve(0.4 - h)) / (2 * h)
     bend = (curve(0.4 + h) - 2 * curve(0.4) + curve(0.4 - h)) / h**2
@@ -201,7 +211,6 @@ def test_angular_momentum_balance_holds_about_the_right_points_only() -> None:
     system = dm.systems.double_pendulum_3d()
     q, qd, _ = (x[0] for x in random_states(2, 1, seed=12))
 
-    @jax.jit
     def rates_and_moments(q: Any, qd: Any, t: Any) -> Any:
         qdd = dm.acceleration(system, q, qd, t)
         hinge = dm.reactions(system, q, qd, t)["shoulder"]
@@ -230,7 +239,7 @@ def test_angular_momentum_balance_holds_about_the_right_points_only() -> None:
         moments = {name: moment(path(bodies, t)) for name, (_, path, _) in POINTS.items()}
         return rates, moments
 
-    rates, moments = rates_and_moments(q, qd, jnp.zeros(()))
+    rates, moments = by_arrays(rates_and_moments, q[None], qd[None], np.zeros(1))
     for name, (_, _, holds) in POINTS.items():
         gap = float(np.max(np.abs(rates[name] - moments[name])))
         assert gap < 1e-10 if holds else gap > 0.1, f"{name}: {gap}"
@@ -239,8 +248,10 @@ def test_angular_momentum_balance_holds_about_the_right_points_only() -> None:
 def test_a_conservative_force_has_symmetric_slopes() -> None:
     x = np.random.default_rng(14).normal(size=3)
     pull = jax.grad(lambda x: jnp.sin(x[0] * x[1]) + x[2] ** 2 * x[0])
-    np.testing.assert_allclose(dm.force_curl(pull, x), 0.0, atol=1e-14)
-    swirl = dm.force_curl(lambda x: jnp.array([-x[1], x[0], 0.0]), x)
+    curl = by_arrays(lambda x: dm.force_curl(pull, x), x[None])[0]
+    np.testing.assert_allclose(curl, 0.0, atol=1e-14)
+    turning = lambda x: jnp.array([-x[1], x[0], 0.0])  # noqa: E731
+    swirl = by_arrays(lambda x: dm.force_curl(turning, x), x[None])[0]
     np.testing.assert_allclose(swirl, [[0, -2, 0], [2, 0, 0], [0, 0, 0]], atol=1e-14)
     with pytest.raises(ValueError, match="must return as many numbers as `x` has"):
         dm.force_curl(lambda x: x[:2], x)
@@ -251,18 +262,27 @@ def test_velocities_depend_on_rates_as_places_on_coordinates() -> None:
     system = dm.systems.double_pendulum_3d()
     q, qd, _ = (x[0] for x in random_states(2, 1, seed=15))
 
-    def place(q: Any) -> Any:
-        return dm.body_states(system, q, qd)["lower"].position
+    def turned(name: str, q: Any, qd: Any) -> Any:
+        return dm.body_states(system, q, qd)[name].omega
 
-    def velocity(q: Any, qd: Any) -> Any:
-        return dm.body_states(system, q, qd)["lower"].velocity
+    def seen(q: Any, qd: Any) -> Any:
+        def place(q: Any) -> Any:
+            return dm.body_states(system, q, qd)["lower"].position
 
-    slopes, rates = jax.jvp(jax.jacfwd(place), (q,), (qd,))
-    np.testing.assert_allclose(jax.jacfwd(velocity, argnums=1)(q, qd), slopes, atol=1e-14)
-    np.testing.assert_allclose(jax.jacfwd(velocity)(q, qd), rates, atol=1e-13)
+        def velocity(q: Any, qd: Any) -> Any:
+            return dm.body_states(system, q, qd)["lower"].velocity
+
+        slopes = jax.jvp(jax.jacfwd(place), (q,), (qd,))
+        spins = [jax.jacfwd(turned, argnums=2)(name, q, qd) for name in ("lower", "upper")]
+        hinge = dm.reactions(system, q, qd)["elbow"]
+        return slopes, jax.jacfwd(velocity, argnums=(0, 1))(q, qd), spins, hinge.moment
+
+    found = by_arrays(seen, q[None], qd[None])
+    (slopes, rates), (by_place, by_rate), (turning, before), moment = jax.tree.map(
+        lambda x: x[0], found
+    )
+    np.testing.assert_allclose(by_rate, slopes, atol=1e-14)
+    np.testing.assert_allclose(by_place, rates, atol=1e-13)
     # The elbow passes force and moment on to the lower body and back: over any motion that the
     # hinges allow the two cancel, because the moment has no part along the axis.
-    hinge = dm.reactions(system, q, qd)["elbow"]
-    turning = jax.jacfwd(lambda qd: dm.body_states(system, q, qd)["lower"].omega)(qd)
-    before = jax.jacfwd(lambda qd: dm.body_states(system, q, qd)["upper"].omega)(qd)
-    np.testing.assert_allclose((turning - before).T @ np.asarray(hinge.moment), 0.0, atol=1e-12)
+    np.testing.assert_allclose((turning - before).T @ moment, 0.0, atol=1e-12)

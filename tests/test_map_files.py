@@ -152,7 +152,7 @@ def test_a_killed_map_leaves_no_half_file_and_resumes_to_the_same_bytes(
     words = [str(path), where, str(POINTS), str(CHUNK), str(BOUND)]
     done = subprocess.run(
         [sys.executable, "-c", KILLED, *words],
-        capture_output=True, text=True, timeout=240, check=False,
+        capture_output=True, text=True, timeout=1800, check=False,
         env={**os.environ, "PYTHONPATH": str(Path(dm.__file__).parent.parent)},
     )  # fmt: skip
     assert done.returncode == -signal.SIGKILL, done.stderr

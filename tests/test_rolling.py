@@ -23,6 +23,7 @@ from diffmech.systems.rolling_disc import (
 )
 from diffmech.systems.skate_on_slope import closed_form as skate_closed_form, skate_on_slope
 
+from .by_tape import by_arrays
 from .conftest import jittered_params, random_states
 from .tolerances import CHAIN_ROUND_OFF, ROUND_OFF
 
@@ -33,12 +34,18 @@ LEANS = ((0.3, 2.0), (0.3, -2.0), (-0.7, 5.0), (1.2, 0.8))  # lean [rad], turnin
 
 
 def motions(system: Any) -> Callable[..., tuple[np.ndarray, np.ndarray]]:
-    """q̈ and λ at many states; one at a time, so that it is compiled once."""
-    one = jax.jit(lambda q, qd, params: motion_of(system.laws, q, qd, jnp.zeros(()), params))
+    """q̈ and λ at many states, as `vmap` solves them: by arithmetic, which NumPy carries out."""
+
+    def one(q: Any, qd: Any, params: Any) -> Any:
+        return motion_of(system.laws, q, qd, jnp.zeros(()), params)
+
+    def in_a_batch(*places: Any) -> Any:
+        return jax.vmap(one)(*jax.tree.map(lambda x: x[None], places))
 
     def all_of(qs: Any, qds: Any, params: Any) -> tuple[np.ndarray, np.ndarray]:
-        found = [one(q, qd, params) for q, qd in zip(qs, qds, strict=True)]
-        return np.array([m.qdd for m in found]), np.array([m.multipliers for m in found])
+        of_each = jax.tree.map(lambda x: np.broadcast_to(x, (len(qs), *np.shape(x))), params)
+        found = by_arrays(in_a_batch, np.asarray(qs), np.asarray(qds), of_each)
+        return found.qdd[:, 0], found.multipliers[:, 0]
 
     return all_of
 
@@ -175,7 +182,7 @@ def test_moments_about_the_contact_and_multipliers_give_one_motion(
         velocity = lambda q, qd: jax.jvp(centre, (q,), (qd,))[1]  # noqa: E731
         return params.disc.mass * jax.jvp(velocity, (q, qd), (qd, qdd))[1]
 
-    friction = jax.jit(jax.vmap(pushed))(q, qd, by_hand)
+    friction = by_arrays(pushed, q, qd, by_hand)
     np.testing.assert_allclose(force, friction, atol=1e-10 * np.max(np.abs(friction)))
 
 
@@ -295,7 +302,7 @@ def test_the_frictionless_discs_centre_moves_on_evenly(smooth: Any, smooth_motio
         upright = 0.0225 * qd[2] * jnp.cos(q[3]) ** 2 - 0.045 * spin * jnp.sin(q[3])
         return jnp.concatenate([body.velocity[:2], jnp.stack([spin, upright])])
 
-    rates = jax.jit(jax.vmap(lambda *x: jax.jvp(invariants, x[:2], x[1:])[1]))(q, qd, qdd)
+    rates = by_arrays(lambda *x: jax.jvp(invariants, x[:2], x[1:])[1], q, qd, qdd)
     np.testing.assert_allclose(rates, 0.0, atol=CHAIN_ROUND_OFF * np.max(np.abs(qdd)))
 
 
@@ -358,7 +365,9 @@ def test_a_ball_on_a_slope_has_five_sevenths_of_the_pull_and_keeps_its_spin() ->
         x, y = np.asarray(run.qs)[:, :2].T
         np.testing.assert_allclose(x, qd0[0] * ts + 0.5 * (5 / 7 * pull) * ts**2, atol=RUN)
         np.testing.assert_allclose(y, qd0[1] * ts, atol=RUN)
-        omega = np.asarray(jax.vmap(lambda q, qd: spin_matrix(q[2:]) @ qd[2:])(run.qs, run.qds))
+        omega = by_arrays(
+            lambda q, qd: spin_matrix(q[2:]) @ qd[2:], np.asarray(run.qs), np.asarray(run.qds)
+        )
         np.testing.assert_allclose(omega[:, 2], 4.0, atol=RUN)
         np.testing.assert_allclose(0.1 * omega[:, 1], run.qds[:, 0], atol=ROUND_OFF)
         np.testing.assert_allclose(-0.1 * omega[:, 0], run.qds[:, 1], atol=ROUND_OFF)
@@ -373,9 +382,17 @@ def test_the_balls_turning_energy_and_spin_are_those_of_its_rotation() -> None:
     q, qd = rng.normal(size=(2, 4))
     q /= np.linalg.norm(q)
     qd -= (q @ qd) * q
-    omega = dm.geometry.angular_velocity(dm.geometry.from_quaternion, q, qd, frame="space")
-    np.testing.assert_allclose(spin_matrix(q) @ qd, omega, atol=ROUND_OFF)
-    kinetic = dm.energy(ball, [0, 0, *q], [0, 0, *qd]).kinetic
+
+    def seen(q: Any, qd: Any) -> Any:
+        still = jnp.zeros(2)
+        return (
+            dm.geometry.angular_velocity(dm.geometry.from_quaternion, q, qd, frame="space"),
+            spin_matrix(q) @ qd,
+            dm.energy(ball, jnp.append(still, q), jnp.append(still, qd)).kinetic,
+        )
+
+    (omega,), (spin,), (kinetic,) = by_arrays(seen, q[None], qd[None])
+    np.testing.assert_allclose(spin, omega, atol=ROUND_OFF)
     assert float(kinetic) == pytest.approx(0.5 * 0.4 * 0.1**2 * float(omega @ omega), rel=1e-13)
 
 
@@ -404,17 +421,28 @@ def test_a_turning_skate_drifts_across_its_slope_and_does_not_slide_down() -> No
 
 def assert_mass_matrices_agree(system: Any, direct: Callable[..., np.ndarray], seed: int) -> None:
     q, qd, _ = random_states(system.n, 5, seed)
-    hessian = jax.jit(jax.hessian(system.lagrangian, argnums=1))
-    for place, rate in zip(q, qd, strict=True):
-        jacobian = np.asarray(dm.mass_matrix(system, place))
-        # Numbers only: forces at rest of accelerations, and at unit ones.
-        still, *units = (
-            np.asarray(dm.inverse_dynamics(system, place, rate, qdd))
-            for qdd in np.eye(system.n + 1, system.n, -1)
+
+    def seen(q: Any, qd: Any) -> Any:
+        return (
+            dm.mass_matrix(system, q),
+            jax.hessian(system.lagrangian, argnums=1)(q, qd, jnp.zeros(()), system.params),
         )
+
+    jacobians, hessians = by_arrays(seen, q, qd)
+    # Numbers only: forces at rest of accelerations, and at unit ones.
+    qdds = np.eye(system.n + 1, system.n, -1)
+    forces = by_arrays(
+        lambda *x: dm.inverse_dynamics(system, *x),
+        np.repeat(q, len(qdds), axis=0),
+        np.repeat(qd, len(qdds), axis=0),
+        np.tile(qdds, (len(q), 1)),
+    ).reshape(len(q), len(qdds), -1)
+    for place, jacobian, hessian, (still, *units) in zip(
+        q, jacobians, hessians, forces, strict=True
+    ):
         scale = np.max(np.abs(jacobian)) + np.max(np.abs(still))
         for other in (
-            hessian(place, rate, 0.0, system.params),
+            hessian,
             direct(place, system.params),
             np.stack([unit - still for unit in units], axis=1),
         ):
@@ -459,9 +487,16 @@ def test_the_balance_of_moments_with_unit_accelerations_gives_the_rolling_discs_
     disc: Any,
 ) -> None:
     p = disc.params
-    lacking = jax.jit(balance)
-    q, qd = rolling_states(p, seed=11)
-    for place, rate in zip(q[:5], qd[:5], strict=True):
+    q, qd = (x[:5] for x in rolling_states(p, seed=11))
+    qdds = np.eye(4, 3, -1)  # at rest of accelerations, and at unit ones
+    moments = by_arrays(
+        lambda *x: balance(x[0], x[1], x[2], p),
+        np.repeat(q[:, 2:], 4, axis=0),
+        np.repeat(qd[:, 2:], 4, axis=0),
+        np.tile(qdds, (5, 1)),
+    ).reshape(5, 4, 3)
+    masses = by_arrays(lambda q: dm.mass_matrix(disc, q), q)
+    for place, mass, (still, *units) in zip(q, masses, moments, strict=True):
         cp, sp, ct, st = (
             *(f(place[2]) for f in (np.cos, np.sin)),
             np.cos(place[3]),
@@ -469,12 +504,11 @@ def test_the_balance_of_moments_with_unit_accelerations_gives_the_rolling_discs_
         )
         # ω = φ̇ z − θ̇ h + ψ̇ e: moments along these do the work of the three rates.
         partial = np.array([[0, 0, 1], [-cp, -sp, 0], [-sp * ct, cp * ct, -st]])
-        still = lacking(place[2:], rate[2:], np.zeros(3), p)
-        columns = [lacking(place[2:], rate[2:], unit, p) - still for unit in np.eye(3)]
+        columns = [unit - still for unit in units]
         numbers = partial @ np.stack(columns, axis=1)
         rolling = np.zeros((5, 3))
         rolling[2:] = np.eye(3)
         rolling[:2, 2] = float(p.radius) * np.array([cp, sp])
-        whole = rolling.T @ np.asarray(dm.mass_matrix(disc, place)) @ rolling
+        whole = rolling.T @ mass @ rolling
         scale = np.max(np.abs(whole)) + np.max(np.abs(still))
         np.testing.assert_allclose(numbers, whole, atol=ROUND_OFF * scale)

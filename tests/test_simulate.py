@@ -277,7 +277,7 @@ def test_ctrl_c_keeps_the_prefix_of_the_whole_run() -> None:
         assert process.stdout is not None
         assert process.stdout.readline().strip() == "under way"
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=200)
+        out, err = process.communicate(timeout=1800)
     finally:
         process.kill()
         process.communicate()

@@ -83,12 +83,16 @@ def test_the_edge_between_swinging_and_passing_a_bound_is_where_the_energy_says(
     assert backwards.edges[0].place == pytest.approx(edge.place, abs=1e-8)
 
 
+def _there(q: Any, qd: Any, t: Any, params: Any) -> Any:
+    return q[1] - 0.7
+
+
 def test_axes_are_coordinates_rates_parameters_and_their_entries() -> None:
     chain = dm.systems.n_link(n=2)
     made = dm.stability_map(
         chain,
         {"lengths[1]": [0.8, 1.1], "theta1_dot": [0.5, 1.5, 2.5]},
-        lambda q, qd, t, params: q[1] - 0.7,
+        _there,
         3.0,
         q0={"theta1": 0.4},
         qd0={"theta2": 0.3},
@@ -101,7 +105,7 @@ def test_axes_are_coordinates_rates_parameters_and_their_entries() -> None:
                 [0.4, 0.0],
                 [rate, 0.3],
                 duration=3.0,
-                events={"there": lambda q, qd, t, params: q[1] - 0.7},
+                events={"there": _there},
                 throw=False,
             )
             time = float(run.ts[-1]) if run.event else np.inf

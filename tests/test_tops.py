@@ -14,13 +14,15 @@ from diffmech import geometry as geo
 from diffmech.systems import tops
 from diffmech.systems.free_body import rotation_of
 
+from .by_tape import by_arrays
+
 ROUTES = ("lagrange", "momentum", "quaternion", "euler")
 MOMENTS = np.array([1.0, 2.0, 3.0])
 OMEGA = np.array([0.3, 0.2, 2.0])  # about the largest axis: the pitch stays far from its pole
 
 
 def rotations(route: str, run: dm.Trajectory) -> np.ndarray:
-    return np.asarray(jax.vmap(lambda q: rotation_of(route, q))(run.qs))
+    return by_arrays(lambda q: rotation_of(route, q), np.asarray(run.qs))
 
 
 def test_four_routes_of_the_free_body_are_one_motion() -> None:
@@ -61,8 +63,10 @@ def test_a_body_flips_about_its_middle_axis_only(axis: str, stable: bool) -> Non
     start = (np.array([1.0, 0, 0, 0]), np.array([0.0, *(0.5 * omega)]))
     duration = 6 / rate if not stable else 200.0
     run = dm.simulate(body, *start, duration=duration, rtol=1e-12, atol=1e-16)
-    spins = np.asarray(
-        jax.vmap(lambda q, qd: geo.angular_velocity(geo.from_quaternion, q, qd))(run.qs, run.qds)
+    spins = by_arrays(
+        lambda q, qd: geo.angular_velocity(geo.from_quaternion, q, qd),
+        np.asarray(run.qs),
+        np.asarray(run.qds),
     )
     across = np.abs(spins[:, j])
     if stable:
@@ -76,14 +80,17 @@ def test_the_published_heavy_top_to_its_digits() -> None:
     top = dm.systems.heavy_top()
     run = dm.simulate(top, *top.starts["published"], ts=np.linspace(0, 0.2, 41))
     # The source's symmetry axis is y and its R(0) = 1; ours is z.
-    ours = np.asarray(geo.from_euler("ZXZ", run.qs[-1]))
-    at_start = np.asarray(geo.from_euler("ZXZ", run.qs[0]))
-    quaternion = np.asarray(geo.to_quaternion(ours @ at_start.T))
+    at_start, ours = by_arrays(
+        lambda q: geo.from_euler("ZXZ", q), np.asarray(run.qs)[np.array([0, -1])]
+    )
+    quaternion = by_arrays(geo.to_quaternion, (ours @ at_start.T)[None])[0]
     printed = np.array([-0.7083, 0.4388, 0.5457, 0.0894])
     np.testing.assert_allclose(quaternion * np.sign(quaternion[0]) * -1, printed, atol=5e-5)
     energies = np.asarray(run.energies.total)
     assert np.ptp(energies) < 1e-9 * np.max(np.abs(energies))
-    momenta = np.asarray(jax.vmap(lambda q, qd: dm.momentum(top, q, qd))(run.qs, run.qds))
+    momenta = by_arrays(
+        lambda q, qd: dm.momentum(top, q, qd), np.asarray(run.qs), np.asarray(run.qds)
+    )
     for i in (0, 2):  # about the vertical and about the axis
         assert np.ptp(momenta[:, i]) < 1e-9 * np.max(np.abs(momenta[:, i]))
 

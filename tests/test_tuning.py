@@ -90,7 +90,7 @@ Canary = Callable[[str], None]
 def python(code: str, *words: str, **environment: str) -> str:
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", code, *words], env={**os.environ, **environment},
-        capture_output=True, text=True, timeout=240, check=False,
+        capture_output=True, text=True, timeout=1800, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     return done.stdout

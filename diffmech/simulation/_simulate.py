@@ -121,8 +121,8 @@ def simulate(
       keeps what was computed.
 
     New parameters, states, tolerances, durations and numbers of samples (up to 1024, then up to the
-    next power of two) do not recompile; another method or machine does. Under `jit`, `grad` or `vmap` the run is one `diffrax.diffeqsolve`, and
-    failures show in `status` only.
+    next power of two) do not recompile; another method or machine does. Under `jit`, `grad` or
+    `vmap` the run is one `diffrax.diffeqsolve`, and failures show in `status` only.
 
     **Raises:** `ValueError` for a wrong call, `SimulationError` for a failed run.
     """
