@@ -74,6 +74,13 @@ def random_states(n: int, count: int, seed: int) -> tuple[np.ndarray, np.ndarray
     return tuple(rng.normal(scale=2.0, size=(3, count, n)))  # pyright: ignore[reportReturnType]
 
 
+def imbalance(run: dm.Trajectory) -> float:
+    """max|h − h₀ − W| / max(T_max, |W|_max)."""
+    total, work = np.asarray(run.energies.total), np.asarray(run.work)
+    scale = max(np.max(run.energies.kinetic), np.max(np.abs(work)))
+    return float(np.max(np.abs(total - total[0] - work)) / scale)
+
+
 @pytest.fixture(params=list(CATALOGUE))
 def any_machine(request: pytest.FixtureRequest) -> dm.System:
     """Each machine of the catalogue in turn."""

@@ -16,6 +16,7 @@ from diffmech.model import Hold
 from diffmech.motion import motion_of, residual_of
 
 from .by_tape import by_arrays
+from .conftest import imbalance
 from .tolerances import ROUND_OFF
 
 GRAVITY = 9.81
@@ -34,13 +35,6 @@ def at(function: Callable[..., Any], *state: Any) -> Any:
 def compiled(function: Callable[..., Any], *state: Any) -> Any:
     """The same by the library's own solver, where rows are dependent or parts have no mass."""
     return jax.jit(function)(*(np.asarray(x, float) for x in state))
-
-
-def imbalance(run: dm.Trajectory) -> float:
-    """max|h − h₀ − W| / max(T_max, |W|_max)."""
-    total, work = np.asarray(run.energies.total), np.asarray(run.work)
-    scale = max(np.max(run.energies.kinetic), np.max(np.abs(work)))
-    return float(np.max(np.abs(total - total[0] - work)) / scale)
 
 
 def at_rest(system: dm.System, q: Any) -> tuple[np.ndarray, np.ndarray]:

@@ -26,7 +26,7 @@ from diffmech.systems.pendulum_on_guide import pendulum_on_guide
 from diffmech.systems.slider_crank import slider_crank
 
 from .by_tape import by_arrays
-from .conftest import jittered_params, random_states
+from .conftest import imbalance, jittered_params, random_states
 from .tolerances import CHAIN_ROUND_OFF, ROUND_OFF
 
 GRAVITY = np.array([0.0, -9.81])
@@ -64,13 +64,6 @@ def violation(run: dm.Trajectory) -> float:
         lambda q, t: residual_of(laws, q, t, run.params), np.asarray(run.qs), np.asarray(run.ts)
     )
     return float(np.max(np.abs(found)))
-
-
-def imbalance(run: dm.Trajectory) -> float:
-    """max|h − h₀ − W| / max(T_max, |W|_max)."""
-    total, work = np.asarray(run.energies.total), np.asarray(run.work)
-    scale = max(np.max(run.energies.kinetic), np.max(np.abs(work)))
-    return float(np.max(np.abs(total - total[0] - work)) / scale)
 
 
 def integrated(field: Any, start: Any, ts: Any, rtol: float = 1e-12) -> np.ndarray:

@@ -136,6 +136,13 @@ def _rates(laws: Any, q: Any, qd: Any, t: Any, params: Params, held: Any) -> tup
 _violated = eqx.filter_jit(violations_of)
 
 
+@eqx.filter_jit
+def _mass_and_rows(laws: Any, q: Any, t: Any, params: Params) -> tuple[Any, Any]:
+    """M of the machine at rest, and the scaled rows."""
+    mass = mass_matrix_of(laws, q, jnp.zeros_like(q), t, params)
+    return mass, scaled_rows(laws, mass, q, t, params).rows
+
+
 def _held(system: AbstractSystem, fixed: Sequence[str]) -> np.ndarray:
     names = list(system.coordinates)
     if isinstance(fixed, str):
@@ -234,9 +241,7 @@ def _other_branch(
     turning = np.array([unit == "rad" for unit in system.coordinates.values()])
     first, left = _closed(laws, guess, guess, t, params, held)
     _require_closed(system, first, left, held)
-    still = np.zeros_like(guess)
-    mass = np.asarray(mass_matrix_of(laws, first, still, t, params))
-    rows = np.asarray(scaled_rows(laws, mass, first, t, params).rows)
+    mass, rows = (np.asarray(x) for x in _mass_and_rows(laws, first, t, params))
     if np.linalg.matrix_rank(rows[:, ~held], tol=1e-6) < int(np.sum(~held)):
         raise ValueError(
             f"`branch` needs coordinates `fixed` that leave {system.name!r} no freedom; then the "
@@ -261,4 +266,4 @@ def _other_branch(
             f"{system.name!r} were found{_with(system, held)}"
         )
     q = found[branch]
-    return q, residual_of(laws, q, t, params)
+    return q, _violated(laws, q, np.zeros_like(q), t, params).place
