@@ -20,7 +20,7 @@ marks = [time.perf_counter()]
 import diffmech as dm
 from diffmech import simulation, viz
 marks.append(time.perf_counter())
-boot = dm.systems.babyboot()
+boot = dm.systems.{machine}()
 run = dm.simulate(boot, *boot.starts["default"], duration=10.0)
 marks.append(time.perf_counter())
 dm.simulate(boot, *boot.starts["default"], duration=10.0)
@@ -61,11 +61,12 @@ def twice(machine: str) -> list[tuple[float, float]]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--machines", default="babyboot,four_bar", help="for the cache")
+    parser.add_argument("--machines", default="babyboot,four_bar")
     given = parser.parse_args()
 
     print(f"medians of {given.repeats} fresh interpreters, without a cache [s]\n")
-    for words in (["--help"], ["systems"], ["simulate", "babyboot"]):
+    machines = given.machines.split(",")
+    for words in (["--help"], ["systems"], ["simulate", machines[0]]):
         walls = [
             timed("-m", "diffmech", *words, DIFFMECH_CACHE="0")[1] for _ in range(given.repeats)
         ]
@@ -74,7 +75,10 @@ def main() -> None:
         [
             float(x)
             for x in subprocess.run(
-                [sys.executable, "-c", _STAGES], check=True, capture_output=True, text=True
+                [sys.executable, "-c", _STAGES.format(machine=machines[0])],
+                check=True,
+                capture_output=True,
+                text=True,
             ).stdout.split()
         ]
         for _ in range(given.repeats)
@@ -85,7 +89,7 @@ def main() -> None:
         print(f"{name:29} {statistics.median(column):6.2f}")
 
     print("\ndiffmech simulate, with a cache  first: CPU   wall   second: CPU   wall   ratio: CPU")
-    for machine in filter(None, given.machines.split(",")):
+    for machine in machines:
         pairs = [twice(machine) for _ in range(given.repeats)]
         (cpu, wall), (again, walled) = (
             [statistics.median(column) for column in zip(*times, strict=True)]

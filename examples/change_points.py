@@ -13,7 +13,7 @@ from matplotlib import pyplot as plt
 
 import diffmech as dm
 
-RUN = {"duration": 20.0, "samples": 2001}
+RUN = {"duration": 20.0, "samples": 1001}
 
 
 def judged(run, *, energy: float) -> None:

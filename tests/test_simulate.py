@@ -248,8 +248,8 @@ def test_ctrl_c_keeps_the_prefix_of_the_whole_run() -> None:
         # A shell's background job is started deaf to it.
         signal.signal(signal.SIGINT, signal.default_int_handler)
         _run._STRETCH_SECONDS = 0.05
-        system = dm.systems.n_link(n=6)
-        start = system.starts["chaotic"]
+        system = dm.systems.double_pendulum()
+        start = system.starts["default"]
         advance, calls = _run.advance, []
 
         def watched(*arguments):
@@ -262,8 +262,8 @@ def test_ctrl_c_keeps_the_prefix_of_the_whole_run() -> None:
         _run.advance = watched
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            part = dm.simulate(system, *start, duration=20000.0, samples=1000001)
-        again = dm.simulate(system, *start, duration=20000.0, samples=1000001, max_steps=3000,
+            part = dm.simulate(system, *start, duration=10000.0, samples=500001)
+        again = dm.simulate(system, *start, duration=10000.0, samples=500001, max_steps=3000,
                             throw=False)
         count = min(len(part.ts), len(again.ts))
         same = np.array_equal(part.qs[:count], again.qs[:count])

@@ -67,16 +67,12 @@ def definite_solver(matrix: Matrix) -> Solve:
 
 
 def _factorise(scaled: Matrix, b: Columns) -> tuple[Columns, Scalar]:
-    """One matrix: L D Lᵀ or Cholesky where it is positive definite, else LU; b of shape (n, m)."""
+    """One matrix: L D Lᵀ or Cholesky where it is positive definite, else eliminated; b (n, m)."""
     solve, pivots = (_unrolled if scaled.shape[0] <= UNROLLED_UP_TO else _cholesky)(scaled)
     definite = jnp.where(jnp.all(pivots > 0), jnp.max(pivots) / jnp.min(pivots), jnp.inf)
 
-    def indefinite(b: Columns) -> tuple[Columns, Scalar]:
-        factors = jax.scipy.linalg.lu_factor(scaled)
-        return jax.scipy.linalg.lu_solve(factors, b), pivot_ratio(jnp.diagonal(factors[0]))
-
     well = definite < max_condition(scaled.dtype)
-    return lax.cond(well, lambda b: (solve(b), definite), indefinite, b)
+    return lax.cond(well, lambda b: (solve(b), definite), lambda b: _eliminate(scaled, b), b)
 
 
 def _factorise_definite(scaled: Matrix, b: Columns) -> tuple[Columns, Scalar]:
@@ -169,8 +165,8 @@ def condition_estimate(matrix: Matrix) -> Scalar:
 def solve_symmetric(matrix: Matrix, right: Vector) -> Vector:
     """x with M x = b for a symmetric M; NaN where the condition estimate says "singular".
 
-    L D Lᵀ or Cholesky where M is positive definite, else LU with pivoting (indefinite Lagrangians
-    exist: L = ẋẏ); elimination with pivoting under `vmap`. Derivatives are those of the solution,
+    L D Lᵀ or Cholesky where M is positive definite, else elimination with pivoting (indefinite
+    Lagrangians exist: L = ẋẏ), and always that under `vmap`. Derivatives are those of the solution,
     not of the factorisation.
     """
     frozen = lax.stop_gradient(matrix)
