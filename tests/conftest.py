@@ -12,15 +12,19 @@ import jaxtyping
 import numpy as np
 import pytest
 
-# Shapes and types of all arguments and results are checked, but for the tape, whose few methods on
-# whole numbers are called a million times by one test of a large machine.
+# Shapes and types of all arguments and results are checked, but for functions on single numbers,
+# which one test of a large machine calls a million times.
 _SOURCES = Path(__file__).parent.parent / "diffmech"
 _NAMES = [
     ".".join(path.relative_to(_SOURCES.parent).with_suffix("").parts).removesuffix(".__init__")
     for path in _SOURCES.rglob("*.py")
 ]
-_UNCHECKED = {"diffmech", "diffmech.scalars", "diffmech.scalars._tape"}  # a name has all below it
-jaxtyping.install_import_hook(sorted({*_NAMES} - _UNCHECKED), "beartype.beartype")
+_INNER_LOOPS = {
+    *(f"diffmech.scalars.{name}" for name in ("_tape", "_interpret", "_arithmetic", "_numbers")),
+    "diffmech.geometry._entries",
+}
+_ABOVE = {"diffmech", "diffmech.scalars", "diffmech.geometry"}  # a name stands for all below it
+jaxtyping.install_import_hook(sorted({*_NAMES} - _INNER_LOOPS - _ABOVE), "beartype.beartype")
 
 import diffmech as dm  # noqa: E402
 from diffmech.model import parameter_paths  # noqa: E402
@@ -95,16 +99,32 @@ def _float64_everywhere() -> None:
     warnings.simplefilter("error")
 
 
+class _Programs:
+    """Counts what is compiled."""
+
+    new = 0
+
+    def hear(self, event: str, duration_secs: float, **_: str | int) -> None:
+        del duration_secs
+        self.new += event.endswith("backend_compile_duration")
+
+
+_programs = _Programs()
+jax.monitoring.register_event_duration_secs_listener(_programs.hear)
+
+
 @pytest.fixture(autouse=True)
 def _few_programs_at_a_time() -> Iterator[None]:
     """Forget compiled programs before there are too many of them for one process.
 
     Each program that XLA compiles keeps some memory maps. Linux allows a process 65530 of them,
     and a thousand tests of many programs come near; the next compilation then ends the process.
-    One test makes up to 7000.
     """
     yield
     maps = Path("/proc/self/maps")
-    if maps.exists() and maps.read_bytes().count(b"\n") > 45_000:
+    if _programs.new < 100 or not maps.exists():  # looking takes as long as a short test
+        return
+    _programs.new = 0
+    if maps.read_bytes().count(b"\n") > 45_000:
         jax.clear_caches()
         gc.collect()
