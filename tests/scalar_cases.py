@@ -275,6 +275,14 @@ def _twice(x: Any) -> Any:
     return lax.while_loop(lambda c: c[0] < 3, lambda c: (c[0] + 1, jnp.sin(c[1])), (0, x))
 
 
+# Primitives that came with JAX 0.12: looked up when they are called.
+NEWER = ("one_minus_square", "polynomial")
+
+
+def _newer(name: str) -> Callable[..., Any]:
+    return lambda *arguments: getattr(lax, name)(*arguments)
+
+
 CASES: dict[str, list[Case]] = {
     **{name: [(function, EDGES)] for name, function in UNARY.items()},
     **{name: [(function, *_pairs(EDGES))] for name, function in BINARY.items()},
@@ -372,8 +380,16 @@ CASES: dict[str, list[Case]] = {
     "name": [(partial(checkpoint_name, name="kept"), V)],
     "not": [(_on_bools(lax.bitwise_not), EDGES), (_on_ints(lax.bitwise_not), WHOLE)],
     "optimization_barrier": [(lambda x: lax.optimization_barrier((x, x[:1]))[1], V)],
+    "one_minus_square": [
+        (_newer("one_minus_square"), EDGES),
+        (_on_ints(_newer("one_minus_square")), WHOLE),
+    ],
     "pad": _pads(),
     "platform_index": [(lambda x: lax.platform_dependent(x, cpu=jnp.tanh, default=jnp.tanh), V)],
+    "polynomial": [
+        (lambda x: _newer("polynomial")(x, [0.5, -2.0, 3.0]), TAME),
+        (lambda x, y: _newer("polynomial")(x, [1.0, y, -2.0, y, *range(6)]), *_pairs(TAME)),
+    ],
     "pow": [
         (lax.pow, *_pairs(EDGES)),
         (lambda x: jnp.stack([lax.pow(x, c) for c in EXPONENTS]), np.abs(EDGES)),

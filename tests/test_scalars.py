@@ -16,13 +16,15 @@ from diffmech.scalars._indexed import SCATTERS
 from diffmech.scalars._interpret import CALLS, CONTROL, RULES, TYPED
 
 from .by_tape import by_folding, by_lanes, primitives
-from .scalar_cases import CASES
+from .scalar_cases import CASES, NEWER
 
 NAMES = sorted({*RULES, *TYPED, *CONTROL, *CALLS, *SCATTERS})
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_primitive_with_a_rule_gives_what_jax_gives(name: str) -> None:
+    if name in NEWER and not hasattr(lax, name):
+        pytest.skip(f"JAX {jax.__version__} has no `{name}` yet")
     cases = CASES.get(name, [])
     assert cases, f"the rule for `{name}` has no case"
     used: set[str] = set()

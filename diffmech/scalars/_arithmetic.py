@@ -189,6 +189,22 @@ def _square(tape: Tape, params: Any, x: Places) -> Places:
     return elementwise(tape, "mul", x, x)
 
 
+def _one_minus_square(tape: Tape, params: Any, x: Places) -> Places:
+    """(1 + x)(1 − x), as JAX has it (from 0.12 on), which is exact near ±1."""
+    ones = _integer_pow(tape, {"y": 0}, x)
+    factors = (elementwise(tape, name, ones, x) for name in ("add", "sub"))
+    return elementwise(tape, "mul", *factors)
+
+
+def _polynomial(tape: Tape, params: Any, x: Places, *coefficients: Places) -> Places:
+    """Horner's scheme, lowest coefficient first (from JAX 0.12 on)."""
+    *lower, result = coefficients
+    for coefficient in reversed(lower):
+        product = elementwise(tape, "mul", result, x)
+        result = elementwise(tape, "add", product, coefficient)
+    return result
+
+
 _SAME_NAME = (
     *("abs", "acos", "acosh", "add", "and", "asin", "asinh", "atan", "atan2", "atanh", "cbrt"),
     *("ceil", "cos", "cosh", "digamma", "div", "eq", "erf", "erf_inv", "erfc", "exp", "exp2"),
@@ -211,6 +227,8 @@ RULES: dict[str, Rule] = {
     "integer_pow": _integer_pow,
     "le_to": _plain("le"),
     "lt_to": _plain("lt"),
+    "one_minus_square": _one_minus_square,
+    "polynomial": _polynomial,
     "pow": _pow,
     "round": _round,
     "select_n": _select_n,
