@@ -21,7 +21,7 @@ test: $(VENV)/.installed-test lint
 
 # A part of it, of a few minutes: enough to see whether another Python and JAX are understood.
 CORE := $(addprefix tests/test_,scalars.py scalar_machines.py unseen_lagrangians.py collect.py \
-	control.py ensemble_input.py simulate.py exports.py cli.py cache.py)
+	control.py ensemble.py ensemble_input.py simulate.py exports.py cli.py cache.py)
 
 core: $(VENV)/.installed-test
 	DIFFMECH_CACHE=$(CACHE) $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(CORE)
