@@ -1,12 +1,16 @@
 """The trust report: it must know what it knows, and not claim more."""
 
+import re
 from typing import Any
 
+import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from hypothesis import given, settings, strategies as st
 
 import diffmech as dm
+from diffmech.simulation._judgement import answer, judge, verdict
 
 from .conftest import machine
 
@@ -138,6 +142,79 @@ def test_a_steady_coordinate_is_not_judged_by_its_rounding() -> None:
     assert "Believable to the end" in resting.report().verdict
 
 
+def free(q: Any, qd: Any, t: Any, params: Any) -> Any:
+    return 0.5 * params["m"] * qd @ qd
+
+
+def pulse(q: Any, qd: Any, t: Any, params: Any) -> Any:
+    """A push that is shorter than a step."""
+    return jnp.where((t > 50.1) & (t < 50.15), 1.0, 0.0)[None]
+
+
+def test_a_push_between_two_steps_is_not_believed_away() -> None:
+    particle = dm.System(free, {"x": "m"}, {"m": 1.0}, forces=pulse)
+    report = dm.simulate(particle, [0.0], duration=100.0).report()
+    assert "x = 0 ± 2e+00 m (0 digits)" in str(report)
+    assert report.verdict.startswith("Believable until t = 50.1 s only")
+
+
+def test_at_rest_there_are_no_digits_to_count() -> None:
+    particle = dm.System(free, {"x": "m"}, {"m": 1.0})
+    report = dm.simulate(particle, [0.0], duration=1.0).report()
+    assert "(zero, to the tolerance)" in str(report)
+    assert report.verdict == "Believable to the end: nothing left zero by more than the tolerance."
+
+
+def test_a_negative_mass_is_in_the_verdict() -> None:
+    verdict = dm.simulate(dm.System(free, {"x": "m"}, {"m": -1.0}), [1.0], duration=1.0).report()
+    assert "mass matrix is not positive definite" in verdict.verdict
+    held = dm.System(free, {"x": "m", "y": "m"}, {"m": -1.0}, constraints=lambda q, t, p: q[0])
+    run = dm.simulate(held, [0.0, 1.0], [0.0, 1.0], duration=1.0)
+    assert "mass matrix is not positive definite" in run.report(second_run=False).verdict
+
+
+def test_a_mass_that_is_missing_only_where_nothing_moves_is_none() -> None:
+    def heavy_in_x(q: Any, qd: Any, t: Any, params: Any) -> Any:
+        return 0.5 * qd[0] ** 2
+
+    held = dm.System(heavy_in_x, {"x": "m", "y": "m"}, constraints=lambda q, t, p: q[1])
+    run = dm.simulate(held, [0.0, 0.0], [1.0, 0.0], duration=1.0)
+    assert "positive definite" not in str(run.report(second_run=False))
+
+
+@pytest.fixture(scope="module")
+def three() -> dm.Trajectory:
+    system = dm.System(free, {"x": "m", "a": "rad", "y": "m"}, {"m": 1.0})
+    return dm.simulate(system, [1.0, 0.0, 0.0], [1.0, 0.5, 0.0], duration=1.0, samples=3)
+
+
+SAME_UNIT = np.array([[1, 0, 1], [0, 1, 0], [1, 0, 1]])  # x and y in m, a in rad
+sizes = st.sampled_from([0.0, 1e-300, 1e-9, 1.0, 3e4])
+mistakes = st.sampled_from([0.0, 1e-300, 1e-13, 1e-8, 1e-3, 0.5, 1e3, np.inf])
+
+
+@settings(derandomize=True, deadline=None, max_examples=500)
+@given(st.lists(sizes, min_size=9, max_size=9), st.lists(mistakes, min_size=9, max_size=9))
+def test_a_verdict_is_never_better_than_the_errors(
+    three: dm.Trajectory, values: list[float], errors: list[float]
+) -> None:
+    qs, error = np.reshape(values, (3, 3)), np.reshape(errors, (3, 3))
+    run = eqx.tree_at(lambda run: run.qs, three, qs)
+    judgement = judge(run, error)
+    sentence = verdict(run, judgement, error, 0.0, definite=True)
+    if "to the end" not in sentence:
+        return
+    size = np.max(np.abs(qs), axis=0)
+    size = np.maximum(size, 1e-3 * np.max(size * SAME_UNIT, axis=1))
+    assert np.all(error[-1] <= np.maximum(2e-2 * size, three.settings.atol)), "each range at most 2"
+    shown = re.search(r"\((\d+) digits?\)", answer(run, error, judgement.digits))
+    claimed = re.search(r"about (\d+) digit", sentence)
+    assert (shown is None) == (claimed is None) == (not np.any(size))
+    if shown and claimed:
+        assert int(claimed[1]) == int(shown[1]), "the worst is the one that is shown"
+        assert np.all(error[-1, size > 0] <= size[size > 0] * 10.0 ** -int(claimed[1]))
+
+
 def test_only_momenta_that_nothing_pushes_are_called_kept() -> None:
     def lagrangian(q: Any, qd: Any, t: Any, params: Any) -> Any:
         return 0.5 * qd @ qd - 5e3 * jnp.maximum(jnp.abs(q[0]) - 10, 0) ** 2
@@ -154,7 +231,7 @@ def test_a_kinetic_term_left_out_is_mentioned() -> None:
 
     system = dm.System(lagrangian, {"x": "m", "theta": "rad"})
     run = dm.simulate(system, [0.0, 0.5], duration=0.02)
-    assert "not positive definite: is a kinetic term missing?" in str(run)
+    assert "not positive definite: a negative mass, or a kinetic term missing?" in str(run)
 
 
 def test_a_momentum_of_zero_is_kept_to_rounding() -> None:
