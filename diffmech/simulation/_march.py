@@ -15,7 +15,8 @@ from jax import lax
 
 from .._results import RESULTS, Result, choose, failure_of
 from .._typing import AnyArray, Params, Scalar
-from ._events import Event, locate
+from ._events import Event
+from ._watch import Step, event_values, first_event
 
 DENSE_STEPS = 512  # steps whose interpolation is kept before the host must fetch them
 
@@ -82,7 +83,7 @@ def begin(problem: Problem, t0: Scalar, t1: Scalar, dt: Any, y0: AnyArray, sampl
         accepted=zero,
         rejected=zero,
         result=RESULTS.successful,
-        event_values=_event_values(problem, t0, y0),
+        event_values=event_values(problem.events, t0, y0, problem.params),
         event=zero - 1,
         event_t=t0,
         event_y=y0,
@@ -90,11 +91,6 @@ def begin(problem: Problem, t0: Scalar, t1: Scalar, dt: Any, y0: AnyArray, sampl
         dense_infos=dense_infos,
         dense_count=dense_count,
     )
-
-
-def _event_values(problem: Problem, t: Scalar, y: AnyArray) -> AnyArray:
-    values = [event.value(t, y, problem.params) for event in problem.events]
-    return jnp.stack(values) if values else jnp.zeros(0, y.dtype)
 
 
 @eqx.filter_jit
@@ -153,7 +149,8 @@ def _step(problem: Problem, ts: AnyArray, t1: Scalar, march: March) -> March:
     y = chosen(y, march.y)
     path = solver.interpolation_cls(t0=march.t, t1=march.next_t, **info)
     samples, filled = _fill(ts, march.next_t, accept, path, march.samples, march.filled)
-    event_values, event, event_t, event_y = _watch(problem, path, march, t, y, accept)
+    step = Step(path.evaluate, march.t, march.next_t, y, ts, samples, march.filled, filled)
+    event_values, event, event_t, event_y = _watch(problem, step, march, accept)
     if problem.events:
         result = choose(event >= 0, RESULTS.event_occurred, result)
 
@@ -217,33 +214,16 @@ def _fill(
 
 
 def _watch(
-    problem: Problem, path: Any, march: March, t: Scalar, y: AnyArray, accept: AnyArray
+    problem: Problem, step: Step, march: March, accept: AnyArray
 ) -> tuple[AnyArray, AnyArray, Scalar, AnyArray]:
     """Event values at the end of the step; which event happened within it, when and where."""
     if not problem.events:
         return march.event_values, march.event, march.event_t, march.event_y
-    values = _event_values(problem, t, y)
-    pairs = zip(problem.events, march.event_values, values, strict=True)
-    crossed = jnp.stack([event.crossed(before, after) for event, before, after in pairs])
-    happened = accept & jnp.any(crossed)
-    which, when = lax.cond(
-        happened,
-        lambda: _first_event(problem, path, march, crossed),
-        lambda: (march.event, march.event_t),
+    values, which, when = first_event(problem.events, problem.params, step, march.event_values)
+    happened = accept & (which >= 0)
+    return (
+        jnp.where(accept, values, march.event_values),
+        jnp.where(happened, which, march.event),
+        jnp.where(happened, when, march.event_t),
+        jnp.where(happened, step.path(when), march.event_y),
     )
-    where = jnp.where(happened, path.evaluate(when), march.event_y)
-    return jnp.where(accept, values, march.event_values), which, when, where
-
-
-def _first_event(
-    problem: Problem, path: Any, march: March, crossed: AnyArray
-) -> tuple[AnyArray, Scalar]:
-    """Which event of this step came first, and when."""
-    times = jnp.stack(
-        [
-            locate(event, path.evaluate, march.t, march.next_t, before, problem.params)
-            for event, before in zip(problem.events, march.event_values, strict=True)
-        ]
-    )
-    times = jnp.where(crossed, times, jnp.inf)
-    return jnp.argmin(times).astype(jnp.int32), jnp.min(times)
