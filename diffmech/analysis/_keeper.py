@@ -89,6 +89,7 @@ class Keeper:
             settings=found.settings,
             system=record.system,
             criterion=record.criterion,
+            likeness=found.likeness,
         ), done
 
     def require_same(self, settings: dict[str, Any]) -> None:

@@ -3,18 +3,20 @@
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from .._records import read_record, write_record
 from ..model import AbstractSystem, CoordinateUnits
+from ..motion import Likeness, likeness, require_alike
 from ..simulation import Recorded
 from ._axes import Axis
 from ._map_record import Edge, StabilityMap
 from ._verdicts import Verdict
 
 _KIND = "stability_map"
+_LIKENESS = "likeness."
 _ARRAYS = {"values": "f", "verdicts": "i", "energy_error": "f", "status": "i"}
 
 
@@ -40,8 +42,16 @@ def write_map(
     }
     arrays = {name: np.asarray(getattr(record, name)) for name in _ARRAYS}
     arrays |= {f"axis.{i}": axis.grid for i, axis in enumerate(record.axes)}
+    kept = record.likeness or likeness_of(record)
+    arrays |= {_LIKENESS + key: value for key, value in kept._asdict().items()}
     arrays["edges"] = np.array([[e.place, e.width] for e in edges or ()], float).reshape(-1, 2)
     return write_record(path, _KIND, meta, arrays, overwrite=overwrite)
+
+
+def likeness_of(record: StabilityMap) -> Likeness:
+    """How the map's machine moves near the start that all its points share."""
+    start = record.settings["q0"], record.settings["qd0"]
+    return likeness(record.system, record.system.params, record.settings.get("t0") or 0.0, *start)
 
 
 def read_map(path: str | Path, system: AbstractSystem | None = None) -> tuple[StabilityMap, int]:
@@ -63,7 +73,12 @@ def read_map(path: str | Path, system: AbstractSystem | None = None) -> tuple[St
             f"`{path}` was not loaded: the map was made with the coordinates "
             f"{', '.join(coordinates)}, but {system.name!r} has {', '.join(system.coordinates)}"
         )
-    return replace(record, system=system.with_params(record.settings["params"])), done
+    machine = system.with_params(record.settings["params"])
+    try:
+        require_alike(machine, machine.params, cast(Likeness, record.likeness))
+    except ValueError as error:
+        raise ValueError(f"`{path}` was not loaded: {error}") from None
+    return replace(record, system=machine), done
 
 
 def load_map(path: str | Path, system: AbstractSystem | None = None) -> StabilityMap:
@@ -104,6 +119,7 @@ def _rebuilt(meta: dict[str, Any], arrays: dict[str, np.ndarray]) -> StabilityMa
         edges=edges,
         settings={**settings, "criterion": dict(settings["criterion"])},
         system=Recorded(str(meta["system"]), CoordinateUnits(dict(meta["coordinates"])), {}),
+        likeness=Likeness(**{name: arrays[_LIKENESS + name] for name in Likeness._fields}),
     )
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from .._records import write_csv
 from ..model import AbstractSystem
+from ..motion import Likeness
 from ._axes import Axis
 from ._verdicts import Verdict
 
@@ -41,6 +42,8 @@ class StabilityMap(eqx.Module):
         system: the machine, with the parameters of the map.
         criterion: the criterion itself; None in a map that was loaded.
         running: wall-clock time [s]; never saved.
+        likeness: how the machine moves at a few states, by which a file knows it again; None if
+            the map was not written yet.
     """
 
     axes: tuple[Axis, ...]
@@ -53,6 +56,7 @@ class StabilityMap(eqx.Module):
     system: AbstractSystem
     criterion: Any = None
     running: float = 0.0
+    likeness: Likeness | None = None
 
     @property
     def counts(self) -> dict[Verdict, int]:

@@ -25,12 +25,13 @@ from ._points import Points, Study
 from ._refine import refined_edges
 from ._verdicts import Verdict
 
-_CHUNK = 16384  # points from one look at Ctrl-C to the next: a fifth of a second for the babyboot
-_BYTES_A_POINT = 18
-_OPTIONS = (
+# What is handed on to `ensemble`, and comes back among a map's settings.
+OPTIONS = (
     *("method", "rtol", "atol", "dt", "t0", "stabilise"),
     *("fixed_params", "max_steps", "block", "devices"),
 )
+_CHUNK = 16384  # points from one look at Ctrl-C to the next: a fifth of a second for the babyboot
+_BYTES_A_POINT = 18
 # Of the energy that moves: a motion that loses more than this is not the machine's.
 DEFAULT_TRUST = 1e-4
 
@@ -142,9 +143,9 @@ def _study(
         raise ValueError(
             f"`system` must be a `System` or an `Explicit`, but is a {type(system).__name__}"
         )
-    unknown = [name for name in options if name not in _OPTIONS]
+    unknown = [name for name in options if name not in OPTIONS]
     if unknown:
-        raise ValueError(f"there is no argument {unknown[0]!r}.{suggestion(unknown[0], _OPTIONS)}")
+        raise ValueError(f"there is no argument {unknown[0]!r}.{suggestion(unknown[0], OPTIONS)}")
     if not isinstance(criterion, AbstractCriterion):
         if not callable(criterion):
             raise ValueError(

@@ -7,10 +7,9 @@ import numpy as np
 
 from .._checks import as_count
 from .._suggest import suggestion
+from ..motion import as_stabilisation
 from ._map_record import StabilityMap
-from ._stability_map import stability_map
-
-_REUSED = ("method", "rtol", "atol", "dt", "t0", "max_steps", "block")
+from ._stability_map import OPTIONS, stability_map
 
 
 def zoom(
@@ -45,7 +44,9 @@ def zoom(
         count = axis.grid.size if points is None else as_count(points, "points", 2)
         axes[axis.name] = np.linspace(float(low), float(high), count)
     settings = record.settings
-    kept = {name: settings[name] for name in _REUSED if settings.get(name) is not None}
+    kept = {name: settings[name] for name in OPTIONS if settings.get(name) is not None}
+    if "stabilise" in kept:
+        kept["stabilise"] = as_stabilisation(kept["stabilise"])
     if kept.get("dt") is not None:
         kept = {name: kept[name] for name in kept if name not in ("rtol", "atol")}
     return stability_map(

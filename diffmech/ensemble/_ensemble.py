@@ -12,7 +12,7 @@ from .._checks import as_count, float_dtype, in_force, is_traced, warn_if_single
 from .._one_way import forward_only
 from .._typing import Number, Params
 from ..model import AbstractSystem
-from ..motion import AbstractStabilisation
+from ..motion import AbstractStabilisation, stabilisation_as_data
 from ._clock import compiling_seconds
 from ._control import Tolerances
 from ._equations import Layout
@@ -162,7 +162,7 @@ def ensemble(
             "duration": _plain(duration),
             "t0": _plain(t0),
             "dt": _plain(dt),
-            "stabilise": "-" if how is None else str(how),
+            "stabilise": stabilisation_as_data(how),
             "why": why,
             **_recorded(plan, numbers),
         },

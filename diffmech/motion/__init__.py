@@ -57,6 +57,7 @@ from ._hamilton import (
     velocity_of as velocity_of,
 )
 from ._kkt import REFINEMENTS as REFINEMENTS, REGULARISATION as REGULARISATION
+from ._likeness import Likeness as Likeness, likeness as likeness, require_alike as require_alike
 from ._multipliers import (
     Violations as Violations,
     constraint_forces as constraint_forces,
@@ -84,6 +85,7 @@ from ._stabilise import (
     as_stabilisation as as_stabilisation,
     baumgarte as baumgarte,
     penalty as penalty,
+    stabilisation_as_data as stabilisation_as_data,
 )
 from ._starts import START_VIOLATION as START_VIOLATION, require_consistent as require_consistent
 from ._state import Field as Field, pack as pack, unpack as unpack

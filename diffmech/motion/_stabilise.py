@@ -4,11 +4,13 @@ Solving for accelerations keeps φ̈ = 0, so that errors of φ̇ stay and those 
 is done about it is chosen by one argument; the model is the same under all.
 """
 
+import dataclasses
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import equinox as eqx
 
-from .._checks import as_scalar
+from .._checks import as_scalar, is_traced
 from .._suggest import suggestion
 from .._typing import Number
 
@@ -113,10 +115,32 @@ _NAMED = {
 }
 
 
-def as_stabilisation(value: str | AbstractStabilisation) -> AbstractStabilisation:
-    """By name or as it is."""
+_CLASSES = {kind.name: kind for kind in (Unstabilised, Baumgarte, Penalty, Projection, Nullspace)}
+
+
+def stabilisation_as_data(how: AbstractStabilisation | None) -> dict[str, Any] | None:
+    """Its name and numbers, as JSON can hold them and `as_stabilisation` takes them again.
+
+    Numbers that are being traced are left out.
+    """
+    if how is None:
+        return None
+    numbers = {field.name: getattr(how, field.name) for field in dataclasses.fields(how)}
+    plain = {
+        key: value if isinstance(value, bool) else float(value)
+        for key, value in numbers.items()
+        if not is_traced(value)
+    }
+    return {"name": how.name, **plain}
+
+
+def as_stabilisation(value: str | Mapping[str, Any] | AbstractStabilisation) -> Any:
+    """By name, as it is, or from the data of `stabilisation_as_data`."""
     if isinstance(value, AbstractStabilisation):
         return value
+    if isinstance(value, Mapping):
+        numbers = dict(value)
+        return _CLASSES[numbers.pop("name")](**numbers)
     if not isinstance(value, str) or value not in _NAMED:
         raise ValueError(
             f"`stabilise` must be one of {', '.join(_NAMED)}, or `baumgarte(omega, zeta)` or "

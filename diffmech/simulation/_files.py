@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import diffrax
 import equinox as eqx
 import jax
 import numpy as np
@@ -13,11 +14,11 @@ from .._records import read_record, require_writable, write_record
 from .._results import name_of, result_named
 from .._typing import AnyArray, Params
 from ..model import AbstractSystem, CoordinateUnits, Laws, parameter_names
-from ..motion import Energy
+from ..motion import Energy, Likeness, likeness, require_alike
 from ._held import Held
-from ._methods import as_solver, methods
+from ._kept_settings import settings_as_data, settings_from_data
 from ._report import Report
-from ._run import End, Settings
+from ._run import End
 from ._summary import finite_or_none
 from ._trajectory import Trajectory
 
@@ -27,6 +28,7 @@ _PARAM = "params."
 _ENERGY = "energy."
 _END = "end."
 _HELD = "held."
+_LIKENESS = "likeness."
 
 
 class Recorded(AbstractSystem):
@@ -42,6 +44,7 @@ class Recorded(AbstractSystem):
     links: tuple[tuple[int, int], ...] = eqx.field(static=True, default=())
     faces: tuple[tuple[int, ...], ...] = eqx.field(static=True, default=())
     starts: dict[str, Any] = eqx.field(default_factory=dict)
+    likeness: Likeness | None = None  # how the machine of the run moves at a few states
 
     @property
     def laws(self) -> Laws:
@@ -54,7 +57,8 @@ class Recorded(AbstractSystem):
 def save(trajectory: Trajectory, path: str | Path, *, overwrite: bool = False) -> Path:
     """Write a run and its report to a checksummed `.npz`, all of it or nothing.
 
-    Functions are not written; `load` takes the machine again. Dense output is not written either.
+    Functions are not written: `load` takes the machine again, and a method that has no name; of
+    events their names are kept. Dense output is not written either.
     """
     require_writable(path, overwrite=overwrite)
     report, settings = trajectory.report(), trajectory.settings
@@ -65,17 +69,7 @@ def save(trajectory: Trajectory, path: str | Path, *, overwrite: bool = False) -
         "params": parameter_names(trajectory.params),
         "goal": float(trajectory.goal),
         "steps": [int(trajectory.stats["accepted"]), int(trajectory.stats["rejected"])],
-        "settings": {
-            "method": settings.method,
-            "rtol": float(settings.rtol),
-            "atol": float(settings.atol),
-            "dt": None if settings.dt is None else float(settings.dt),
-            "events": list(settings.event_names),
-            "event": int(trajectory.event_index),
-            "max_steps": settings.max_steps,
-            "gradient": settings.gradient,
-            "stabilise": None if settings.stabilise is None else str(settings.stabilise),
-        },
+        "settings": {**settings_as_data(settings), "event": int(trajectory.event_index)},
         "report": {
             "imbalance": finite_or_none(report.imbalance),
             "condition": finite_or_none(report.condition),
@@ -96,19 +90,35 @@ def save(trajectory: Trajectory, path: str | Path, *, overwrite: bool = False) -
         "rate_error": report.rate_error,
         **{_ENERGY + key: value for key, value in trajectory.energies._asdict().items()},
         **{_HELD + key: value for key, value in trajectory.held._asdict().items()},
+        **{_LIKENESS + key: value for key, value in _likeness(trajectory)._asdict().items()},
         **{f"{_PARAM}{i}": value for i, value in enumerate(jax.tree.leaves(trajectory.params))},
     }
     plain = {key: np.asarray(value) for key, value in arrays.items()}
     return write_record(path, _KIND, meta, plain, overwrite=overwrite)
 
 
-def load(path: str | Path, system: AbstractSystem | None = None) -> Trajectory:
+def _likeness(trajectory: Trajectory) -> Likeness:
+    if isinstance(trajectory.system, Recorded):
+        return trajectory.system.likeness
+    start = trajectory.ts[0], trajectory.qs[0], trajectory.qds[0]
+    return likeness(trajectory.system, trajectory.params, *start)
+
+
+def load(
+    path: str | Path,
+    system: AbstractSystem | None = None,
+    *,
+    method: diffrax.AbstractSolver | None = None,
+) -> Trajectory:
     """Read a run written by `save`, or a folder with a run in it, as the command line writes them.
 
     Checksums are verified and nothing in the file is executed.
 
     Given the machine it was made with, the run is whole again: it evaluates between samples and
-    its parameters have the machine's structure. Without, arrays, energies and report are there.
+    its parameters have the machine's structure. That it is the same machine is tried at three
+    states. Without, arrays, energies and report are there.
+
+    `method` is asked for if the run was made by a solver object that no name stands for.
 
     Raises:
         FileNotFoundError: no such file.
@@ -117,7 +127,7 @@ def load(path: str | Path, system: AbstractSystem | None = None) -> Trajectory:
     path = Path(path) / RUN_FILE if Path(path).is_dir() else Path(path)
     meta, arrays = read_record(path, _KIND)
     try:
-        return _rebuild(meta, arrays, system)
+        return _rebuild(meta, arrays, system, method)
     except (KeyError, TypeError, IndexError) as error:
         raise ValueError(
             f"`{path}` was not loaded: its contents are incomplete ({error})"
@@ -125,31 +135,22 @@ def load(path: str | Path, system: AbstractSystem | None = None) -> Trajectory:
 
 
 def _rebuild(
-    meta: dict[str, Any], arrays: dict[str, np.ndarray], system: AbstractSystem | None
+    meta: dict[str, Any],
+    arrays: dict[str, np.ndarray],
+    system: AbstractSystem | None,
+    method: diffrax.AbstractSolver | None,
 ) -> Trajectory:
     _check_shapes(arrays, len(meta["coordinates"]))
     params = [(str(path), arrays[f"{_PARAM}{i}"]) for i, path in enumerate(meta["params"])]
     coordinates = CoordinateUnits(dict(meta["coordinates"]))
     if system is None:
         tree: Params = dict(params)
-        machine: AbstractSystem = Recorded(str(meta["system"]), coordinates, tree)
+        machine: AbstractSystem = Recorded(
+            str(meta["system"]), coordinates, tree, likeness=Likeness(**_part(arrays, _LIKENESS))
+        )
     else:
         machine, tree = system, _params_like(system, coordinates, params)
-    how = meta["settings"]
-    method = str(how["method"])
-    settings = Settings(
-        solver=as_solver(method if method in methods() else "Dopri8"),
-        method=method,
-        rtol=np.asarray(how["rtol"]),
-        atol=np.asarray(how["atol"]),
-        dt=None if how["dt"] is None else np.asarray(how["dt"]),
-        longest=np.asarray(np.inf),
-        events=(),
-        event_names=tuple(str(name) for name in how["events"]),
-        max_steps=int(how["max_steps"]),
-        dense=False,
-        gradient=str(how["gradient"]),
-    )
+        require_alike(machine, tree, Likeness(**_part(arrays, _LIKENESS)))
     trajectory = Trajectory(
         ts=arrays["ts"],
         qs=arrays["qs"],
@@ -162,10 +163,10 @@ def _rebuild(
         },
         params=tree,
         system=machine,
-        settings=settings,
+        settings=settings_from_data(meta["settings"], method),
         end=End(**_part(arrays, _END)),
         goal=np.asarray(meta["goal"]),
-        event_index=np.asarray(how["event"]),
+        event_index=np.asarray(meta["settings"]["event"]),
         interpolation=None,
     )
     return trajectory.remembering(
@@ -215,6 +216,10 @@ def _params_like(
         )
     leaves, structure = jax.tree.flatten(system.params)
     ours = list(zip(parameter_names(system.params), map(np.shape, leaves), strict=True))
+    # A file written from a run that was loaded without its machine has them by the alphabet.
+    place = {path: i for i, (path, _) in enumerate(ours)}
+    if len(place) == len(params):
+        params = sorted(params, key=lambda each: place.get(each[0], -1))
     if ours != [(path, np.shape(value)) for path, value in params]:
         names = ", ".join(path for path, _ in params) or "none"
         raise ValueError(

@@ -1,7 +1,7 @@
 """The trust report: why a run can be believed, and until when."""
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import equinox as eqx
 import jax
@@ -12,7 +12,7 @@ from .._batches import in_batches
 from .._checks import in_force
 from .._results import RESULTS, message, same
 from .._typing import AnyArray, Params, Samples, Times
-from ..model import AbstractSystem, ExplicitLaws, Laws
+from ..model import ExplicitLaws, Laws
 from ..motion import (
     force_of,
     jacobian_of,
@@ -184,7 +184,9 @@ def assess(trajectory: "Trajectory", *, second_run: bool, progress: bool | None)
         kept = ", ".join(f"of {name} to {drift:.0e}" for name, drift in momenta.items())
         lines.append(("momentum", f"kept (ignorable coordinate): {kept}"))
     if not definite:
-        lines.append(("mass matrix", "not positive definite: a negative mass, or a kinetic term missing?"))
+        lines.append(
+            ("mass matrix", "not positive definite: a negative mass, or a kinetic term missing?")
+        )
     elif condition > 1e6:
         lines.append(("mass matrix", f"came close to singular: condition {condition:.0e}"))
     lines += [
