@@ -92,26 +92,33 @@ def constraint_lines(run: "Trajectory") -> list[tuple[str, str]]:
     place, rate = (float(np.max(np.abs(x))) for x in (held.place, held.rate))
     how = str(run.settings.stabilise)
     lines = [("constraints", f"kept to {place:.0e} in place, {rate:.0e} in rates, by {how}")]
-    near = closest_approaches(run)
-    if near:
-        shown = ", ".join(f"{t:.6g}" for t, _ in near[:4])
-        more = f" and {len(near) - 4} more" if len(near) > 4 else ""
-        times = f"{len(near)} times" if len(near) > 1 else "once"
-        lines.append(
-            (
-                "rank",
-                f"passed within {max(s for _, s in near):.0e} of rank loss {times}, at t = {shown}"
-                f"{more} s (change points), straight on as the velocity says",
-            )
-        )
-    else:
-        least = float(np.min(held.distance))
-        lines.append(("rank", f"nothing was singular: rows independent, σ at least {least:.2g}"))
-    lost = np.any(np.isnan(held.multipliers), axis=0)
-    if lost.any():
-        always = np.all(np.isnan(held.multipliers), axis=0)
-        rows = [name for name, bad in zip(run.system.rows, lost, strict=True) if bad]  # pyright: ignore
-        when = "redundant rows" if always.any() else "near rank loss"
-        names = ", ".join(rows[:4]) + (", ..." if len(rows) > 4 else "")
-        lines.append(("multipliers", f"not unique ({when}), given as NaN: {names}"))
+    unknown = np.isnan(np.asarray(held.multipliers))
+    redundant, lost = (_named(run, mask) for mask in (unknown.all(axis=0), unknown.any(axis=0)))
+    lines.append(("rank", _rank(run, redundant)))
+    if lost:
+        when = "redundant rows" if redundant else "near rank loss"
+        lines.append(("multipliers", f"not unique ({when}), given as NaN: {lost}"))
     return lines
+
+
+def _named(run: "Trajectory", chosen: np.ndarray) -> str:
+    """The names of some rows; none are an empty text."""
+    rows = [name for name, own in zip(run.system.rows, chosen, strict=True) if own]  # pyright: ignore
+    return ", ".join(rows[:4]) + (", ..." if len(rows) > 4 else "")
+
+
+def _rank(run: "Trajectory", redundant: str) -> str:
+    """Whether rows became dependent on the way, besides those that are so all along."""
+    before = f"redundant among {redundant} all along; otherwise " if redundant else ""
+    near = closest_approaches(run)
+    if not near:
+        least = float(np.min(run.held.distance))
+        said = "nothing became singular" if redundant else "nothing was singular: rows independent"
+        return f"{before}{said}, σ at least {least:.2g}"
+    shown = ", ".join(f"{t:.6g}" for t, _ in near[:4])
+    more = f" and {len(near) - 4} more" if len(near) > 4 else ""
+    times = f"{len(near)} times" if len(near) > 1 else "once"
+    return (
+        f"{before}passed within {max(s for _, s in near):.0e} of rank loss {times}, at t = {shown}"
+        f"{more} s (change points), straight on as the velocity says"
+    )
