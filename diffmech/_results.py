@@ -23,6 +23,9 @@ class RESULTS(diffrax.RESULTS):  # pyright: ignore[reportGeneralTypeIssues]
         "reach a pole, or a force jumps. If the equations are stiff instead, an implicit method "
         "such as 'Kvaerno5' may pass"
     )
+    not_finite_from_the_start = (
+        "a number of the start, the sample times or the parameters is NaN or infinite"
+    )
     interrupted = "stopped by the user; what was computed up to there is kept"
 
 
@@ -63,6 +66,7 @@ _NAMES = (
     "singular_mass_matrix",
     "non_finite_motion",
     "step_too_small",
+    "not_finite_from_the_start",
     "interrupted",
 )
 

@@ -1,4 +1,4 @@
-"""One run: the host's loop around the compiled stretches, or one `diffeqsolve` under a trace."""
+"""One run: the host's loop around the compiled stretches."""
 
 import operator
 import time
@@ -9,13 +9,11 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-import optimistix as optx
 
 from .._batches import padded_times
 from .._checks import is_traced
-from .._one_way import forward_only, reverse_only
 from .._progress import Progress
-from .._results import RESULTS, Result, failure_of, same
+from .._results import RESULTS, Result, same
 from .._typing import AnyArray, Params, Scalar
 from ..model import AbstractSystem
 from ..motion import AbstractStabilisation, Field, Nullspace, unpack
@@ -32,7 +30,6 @@ _FIRST_STRETCH = 1000  # steps
 _STRETCH_SECONDS = 0.5  # wall clock between two looks at Ctrl-C and the progress bar
 # So little of the duration in so many steps is no progress: the whole would take 5e10 of them.
 _STALL_STEPS, _STALL_PROGRESS = 20_000, 4e-7
-_EVENT_TOLERANCE = 1e-12  # of the root find under a trace [relative, and in s]
 
 
 class Settings(eqx.Module):
@@ -79,7 +76,7 @@ class Run(NamedTuple):
     end: End
 
 
-def _solver(settings: Settings, scan_kind: str) -> diffrax.AbstractSolver:
+def solver_of(settings: Settings, scan_kind: str) -> diffrax.AbstractSolver:
     """The solver as it runs: tolerances set, its loop over stages fit for what is asked of it.
 
     Left to itself Diffrax would always leave room for reverse mode in that loop.
@@ -95,24 +92,19 @@ def _solver(settings: Settings, scan_kind: str) -> diffrax.AbstractSolver:
 def _problem(system: AbstractSystem, params: Params, settings: Settings, ts: AnyArray) -> Problem:
     return Problem(
         term=diffrax.ODETerm(Field(system.laws, settings.stabilise)),
-        solver=_solver(settings, "lax"),
-        controller=_controller(settings, ts),
+        solver=solver_of(settings, "lax"),
+        controller=controller_of(settings, ts),
         params=params,
         events=settings.events,
         dense=settings.dense,
     )
 
 
-def _as_any(value: Any) -> Any:
-    """For a static checker: Diffrax's results are pytrees of unknown shape to it."""
-    return value
-
-
 def _is_none(leaf: Any) -> bool:
     return leaf is None
 
 
-def _controller(settings: Settings, ts: AnyArray) -> diffrax.AbstractStepSizeController:
+def controller_of(settings: Settings, ts: AnyArray) -> diffrax.AbstractStepSizeController:
     if settings.fixed:
         return diffrax.ConstantStepSize()
     array = jnp if is_traced(ts) else np
@@ -246,82 +238,4 @@ def _finish(
         rejected=march.rejected,
         interpolation=interpolation,
         end=End(t, *unpack(y)),
-    )
-
-
-def _diffrax_event(
-    system: AbstractSystem, events: tuple[Event, ...], y0: AnyArray, params: Params
-) -> diffrax.Event | None:
-    """The same event for `diffeqsolve`; a boolean ends a run at the end of its step there."""
-    if not events:
-        return None
-    if len(events) > 1:
-        raise ValueError(
-            "under `jit`, `grad` and `vmap` a run can watch one event only: combine them into one "
-            "condition (`jnp.minimum`, a product), or run outside of the transformation"
-        )
-    event = next(iter(events))
-    direction = {"rising": True, "falling": False}.get(event.direction or "")
-    boolean = event.raw_value(jnp.zeros((), y0.dtype), y0, params).dtype == jnp.bool_
-    if boolean:
-        return diffrax.Event(lambda t, y, args, **_: event.raw_value(t, y, args))
-
-    field = Field(system.laws)  # its direction decides, feedback does not
-
-    def condition(t: Any, y: AnyArray, args: Params, *, t0: Any, **_: Any) -> AnyArray:
-        """The event's value; where it starts at zero, with the sign it is about to take."""
-        t = jnp.asarray(t, y.dtype)
-        value, slope = jax.jvp(
-            lambda t, y: event.value(t, y, args), (t, y), (jnp.ones_like(t), field(t, y, args))
-        )
-        soon = jnp.where(slope < 0, -1.0, 1.0) * jnp.finfo(y.dtype).tiny
-        return jnp.where((t == t0) & (value == 0), soon, value)
-
-    finder = optx.Newton(_EVENT_TOLERANCE, _EVENT_TOLERANCE)
-    return diffrax.Event(condition, finder, direction=direction)
-
-
-def run_traced(
-    system: AbstractSystem, params: Params, y0: AnyArray, ts: AnyArray, settings: Settings
-) -> Run:
-    """The same run as one `diffeqsolve`, for `jit`, `grad` and `vmap`.
-
-    Shapes cannot depend on values here: samples after an event or a failure are infinite.
-    """
-    event = _diffrax_event(system, settings.events, y0, params)
-    forward = settings.gradient == "forward"
-    solve = diffrax.diffeqsolve if forward else reverse_only(diffrax.diffeqsolve)
-    solution = solve(
-        diffrax.ODETerm(Field(system.laws, settings.stabilise)),
-        _solver(settings, "lax" if forward else "checkpointed"),
-        ts[0],
-        ts[-1],
-        first_step(settings, ts[-1] - ts[0]),
-        y0,
-        params,
-        saveat=diffrax.SaveAt(
-            subs=[diffrax.SubSaveAt(ts=ts), diffrax.SubSaveAt(t1=True)], dense=settings.dense
-        ),
-        stepsize_controller=_controller(settings, ts),
-        adjoint=diffrax.ForwardMode() if forward else diffrax.RecursiveCheckpointAdjoint(),
-        event=event,
-        max_steps=settings.max_steps,
-        throw=False,
-    )
-    (times, (end_t,)), (ys, (end_y,)) = _as_any(solution.ts), _as_any(solution.ys)
-    if forward:
-        times, end_t, ys, end_y = forward_only((times, end_t, ys, end_y))
-    ys = on_constraints(system.laws, settings.stabilise, times, ys, params)
-    which = jnp.asarray(-1, jnp.int32)
-    if settings.events:
-        which = jnp.where(_as_any(solution.event_mask), 0, -1).astype(jnp.int32)
-    return Run(
-        ts=times,
-        ys=ys,
-        result=failure_of(RESULTS.promote(solution.result)),
-        event=which,
-        accepted=jnp.asarray(solution.stats["num_accepted_steps"]),
-        rejected=jnp.asarray(solution.stats["num_rejected_steps"]),
-        interpolation=solution.interpolation,
-        end=End(end_t, *unpack(end_y)),
     )

@@ -32,8 +32,9 @@ from ..motion import (
 from ._events import Events, as_events
 from ._failure import culprit, explain
 from ._methods import DEFAULT_METHOD, as_solver, method_name, require_suitable, stiff_solver
-from ._run import DEFAULT_MAX_STEPS, Run, Settings, run_in_stretches, run_traced
+from ._run import DEFAULT_MAX_STEPS, Run, Settings, run_in_stretches
 from ._times import require_resolved, require_step, sample_times
+from ._traced import run_traced
 from ._trajectory import Trajectory
 
 DEFAULT_SAMPLES = 1001

@@ -123,7 +123,7 @@ class Trajectory(eqx.Module):
     Calling it, `trajectory(t)`, gives (q, q̇) between the samples. Printing it gives the report of
     `report()`, which makes a second, finer run the first time. Under a transformation (`jit`,
     `grad`, `vmap`) the arrays are there, the report is not; samples after an event or a failure
-    are infinite.
+    are NaN, and so is the end of a run that failed.
     """
 
     ts: AnyArray
