@@ -97,21 +97,38 @@ def test_the_doctor_finds_change_points_here_and_nearby() -> None:
     assert abs(np.sin(away.singular[0])) < 1e-3
 
 
-def test_the_doctor_says_that_the_sources_velocities_are_inconsistent() -> None:
-    system = dm.systems.double_pendulum_natural()
-    found = dm.doctor(system, *system.starts["source"])
+def test_the_doctor_finds_inconsistent_rates_and_assembling_mends_them(linkage: dm.System) -> None:
+    """At a place that is consistent, with rates that are not and those nearest to them."""
+    place, broken = linkage.starts["default"][0], np.array([1.0, 0.3, -0.2])
+    found = dm.doctor(linkage, place, broken)
     assert found.consistent == (True, False)
     text = str(found)
     assert "rates" in text
     assert "inconsistent" in text
     assert "assemble" in text
-    mended = dm.assemble(system, *system.starts["source"])
-    np.testing.assert_allclose(mended.qd, system.starts["default"][1], atol=1e-12)
+    mended = dm.assemble(linkage, place, broken)
+    np.testing.assert_allclose(mended.q, place, rtol=0, atol=1e-12)
+    # min (v − v₀)ᵀ M (v − v₀) with J v = 0, J of the closure Σ l e(θ) = ground.
+    rows = np.asarray(linkage.params.lengths) * np.stack([-np.sin(place), np.cos(place)])
+    push = np.linalg.solve(np.asarray(dm.mass_matrix(linkage, place)), rows.T)
+    nearest = broken - push @ np.linalg.solve(rows @ push, rows @ broken)
+    np.testing.assert_allclose(mended.qd, nearest, atol=1e-12)
 
 
 def test_nonholonomic_freedoms_are_counted_twice() -> None:
-    disc = dm.systems.rolling_disc()
-    found = dm.doctor(disc, *disc.starts["default"])
+    """A rolling disc of five coordinates whose kinetic energy is as short as it can be."""
+
+    def rolling(q: Any, t: Any, params: Any) -> Any:
+        """ẋ = spin cos(heading), ẏ = spin sin(heading)."""
+        along = jnp.stack([jnp.cos(q[2]), jnp.sin(q[2])])
+        return jnp.concatenate([jnp.eye(2), jnp.zeros((2, 2)), -along[:, None]], axis=1)
+
+    disc = dm.System(
+        lambda q, qd, t, params: 0.5 * qd @ qd,
+        ("x", "y", "heading", "lean", "spin"),
+        constraints=dm.Pfaffian(rolling, name="rolling"),
+    )
+    found = dm.doctor(disc, [0.1, 0.2, 0.3, 0.4, 0.5], [0.0, 0.0, 1.0, 0.5, 0.0])
     assert (found.freedoms, found.place_freedoms) == (3, 5)
 
 

@@ -217,15 +217,43 @@ def test_the_tongues_of_mathieus_equation_come_out_narrow_ones_too(q: float) -> 
     np.testing.assert_allclose(found.derivatives["a"], 0, atol=1e-12)
 
 
+def _damped_oscillators(q: Any, qd: Any, t: Any, params: Any) -> Any:
+    """L of Mathieu's x and of a spring with y; a = fixed + slope · p."""
+    a = params["fixed"] + params["slope"] * params["p"]
+    spring = 0.5 * qd[1] ** 2 - 0.5 * params["stiffness"] * q[1] ** 2
+    return mathieu(q[:1], qd[:1], t, {"a": a, "q": params["q"]}) + spring
+
+
+def _friction(q: Any, qd: Any, t: Any, params: Any) -> Any:
+    """Of coefficients c = friction + change · p."""
+    return 0.5 * jnp.sum((params["friction"] + params["change"] * params["p"]) * qd**2)
+
+
+def _drive_period(params: Any) -> Any:
+    return params["period"]
+
+
+DAMPING = 0.1
+DAMPED_OSCILLATORS = dm.System(
+    _damped_oscillators,
+    {"x": "m", "y": "m"},
+    {
+        "p": 1.0,
+        "fixed": 0.0,
+        "slope": 1.0,
+        "q": 0.4,
+        "stiffness": 2.5,
+        "friction": np.array([DAMPING, 1.0]),  # y dies out, whatever p is
+        "change": np.zeros(2),
+        "period": np.pi,
+    },
+    dissipation=_friction,
+)
+
+
 def test_damping_lifts_the_tongues_as_it_should() -> None:
-    damping = 0.1
-    system = dm.System(
-        mathieu,
-        {"x": "m"},
-        {"a": 1.0, "q": 0.4, "c": damping},
-        dissipation=lambda q, qd, t, params: 0.5 * params["c"] * qd[0] ** 2,
-    )
-    found = dm.band_edges(system, "a", (0.0, 6.0), period=lambda params: jnp.pi)
+    damping = DAMPING
+    found = dm.band_edges(DAMPED_OSCILLATORS, "p", (0.0, 6.0), period=_drive_period)
 
     def trace(a: float) -> float:
         """Of u'' + (a − c²/4 − 2 q cos 2t) u = 0, x = u exp(−c t/2)."""
@@ -299,13 +327,17 @@ def test_oscillators_with_opposite_energies_collide() -> None:
 
 
 def test_oscillations_start_where_damping_turns_negative() -> None:
-    system = dm.System(
-        lambda q, qd, t, params: 0.5 * (qd @ qd - q[0] ** 2 - 2.5 * q[1] ** 2),
-        {"x": "m", "y": "m"},
-        {"c": 0.1},
-        dissipation=lambda q, qd, t, p: 0.5 * (p["c"] * qd[0] ** 2 + (p["c"] - 0.1) * qd[1] ** 2),
+    """Two springs with the frictions p and p − 0.1."""
+    system = DAMPED_OSCILLATORS.with_params(
+        p=0.1,
+        fixed=1.0,
+        slope=0.0,
+        q=0.0,
+        friction=np.array([0.0, -0.1]),
+        change=np.ones(2),
+        period=1.0,
     )
-    found = dm.band_edges(system, "c", (-0.15, 0.3), period=1.0, points=41)
+    found = dm.band_edges(system, "p", (-0.15, 0.3), period=_drive_period)
     np.testing.assert_allclose(found.values, [0.1], rtol=0, atol=1e-10)
     np.testing.assert_allclose(found.inner, [0.0], rtol=0, atol=1e-10)
     assert found.kinds == ("complex pair",)

@@ -4,18 +4,20 @@ One function per machine has them all, and is carried out without being compiled
 at once, and compiling takes a thousand times as long as computing.
 """
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
 from jax.flatten_util import ravel_pytree
 
 import diffmech as dm
 from diffmech.model import potential_of
 from diffmech.motion import corrector, mass_matrix_of, rate_residual_of, scaled_rows
 
-from .by_tape import by_arrays
+from .by_tape import by_arrays, carried_out
 from .conftest import jittered_params, random_states
 from .tolerances import CHAIN_ROUND_OFF, FINITE_DIFFERENCE
 
@@ -44,34 +46,23 @@ def _gauged(system: dm.System) -> dm.System:
     )
 
 
-def _admitted(system: dm.System, q: Any, qd: Any, t: Any, params: Any) -> Any:
-    """The rates nearest to qd that the constraints admit: the laws of energy are about those."""
-    laws = system.laws
-    mass = mass_matrix_of(laws, q, qd, t, params)
-    step = corrector(scaled_rows(laws, mass, q, t, params), None)
-    for _ in range(3):
-        qd = qd - step @ rate_residual_of(laws, q, qd, t, params)
-    return qd
-
-
 def _in_a_batch(function: Any) -> Any:
     """A function of (q, qd, t, params) as `vmap` has it: solved by arithmetic, not by LAPACK."""
 
     def alone(q: Any, qd: Any, t: Any, params: Any) -> Any:
-        return jax.vmap(lambda *at: function(*at, params))(q[None], qd[None], t[None])[0]
+        batch = jax.vmap(lambda *at: function(*at, params))(q[None], qd[None], t[None])
+        return jax.tree.map(lambda result: result[0], batch)
 
     return alone
 
 
-def _has_momenta(system: dm.System) -> bool:
-    """Whether rates follow from momenta: not if a coordinate has no inertia of its own."""
-    q, qd = system.starts["default"]
-    with jax.ensure_compile_time_eval():
-        return bool(np.linalg.cond(dm.mass_matrix(system, q, qd=qd)) < 1e10)
+def _seen(
+    system: dm.System, q: Any, qd: Any, qdd: Any, asked: Any, t: Any, params: Any
+) -> dict[str, Any]:
+    """All that the laws compare, at one state with the acceleration `qdd` of its motion.
 
-
-def _seen(system: dm.System, q: Any, qd: Any, qdd: Any, t: Any, params: Any) -> dict[str, Any]:
-    """All that the laws compare, at one state with the acceleration `qdd` of its motion."""
+    And the forces that the accelerations `asked` about need, shape (k, n).
+    """
     flow = (qd, qdd, jnp.ones_like(t))
     mass = dm.mass_matrix(system, q, t, qd, params)
 
@@ -85,6 +76,7 @@ def _seen(system: dm.System, q: Any, qd: Any, qdd: Any, t: Any, params: Any) -> 
     p, dp_dt = jax.jvp(momentum, (q, qd, t), flow)
     value, slope = jax.value_and_grad(system.lagrangian)(q, qd, t, params)
     seen: dict[str, Any] = {"M": mass, "definite": mass, "b": dm.bias(system, q, qd, t, params)}
+    seen["needed"] = jax.vmap(lambda a: dm.inverse_dynamics(system, q, qd, a, t, params))(asked)
     seen |= {"h": h, "dh/dt": dh_dt, "p": p, "dp/dt": dp_dt, "L": value, "∂L/∂q": slope}
     seen |= {
         "kinetic": dm.energy(system, q, qd, t, params).kinetic,
@@ -107,16 +99,27 @@ def _seen(system: dm.System, q: Any, qd: Any, qdd: Any, t: Any, params: Any) -> 
     return seen
 
 
-def _hamiltons_form(system: dm.System, params: Any, states: Any) -> tuple[np.ndarray, ...]:
-    """At states (q, p, t, direction): q̇, ṗ, and the slope of H along a direction in q."""
+def _without_idle_work(function: Callable[[Any], Any], x: Any) -> Callable[[Any], Any]:
+    """The same function of arrays like x, less what its result does not depend on."""
+    traced, kept = jax.make_jaxpr(function)(x), []
+    needed = set(map(id, traced.jaxpr.outvars))
+    for equation in reversed(traced.jaxpr.eqns):
+        if not needed.isdisjoint(map(id, equation.outvars)):
+            kept.append(equation)
+            needed.update(map(id, equation.invars))
+    shorter = ClosedJaxpr(traced.jaxpr.replace(eqns=kept[::-1]), traced.consts)
+    return lambda x: jaxpr_as_fun(shorter)(x)[0]
 
-    def form(state: Any) -> Any:
-        q, p, t, along = state
-        velocity, force = dm.hamilton_equations(system, q, p, t, params)
-        _, slope = jax.jvp(lambda q: dm.hamiltonian(system, q, p, t, params), (q,), (along,))
-        return velocity, force, slope
 
-    return tuple(map(np.asarray, jax.jit(lambda states: jax.lax.map(form, states))(states)))
+def _hamiltons_form(
+    system: dm.System, q: Any, p: Any, t: Any, along: Any, params: Any
+) -> tuple[Any, Any, Any]:
+    """q̇, ṗ, and the slope of H along a direction in q."""
+    velocity, force = dm.hamilton_equations(system, q, p, t, params)
+    # With H comes the force, whose derivative would take as long again.
+    value = _without_idle_work(lambda q: dm.hamiltonian(system, q, p, t, params), q)
+    _, slope = jax.jvp(value, (q,), (along,))
+    return velocity, force, slope
 
 
 def _worst(differences: Any, *sizes: Any) -> float:
@@ -141,36 +144,58 @@ class _States(NamedTuple):
     params: Any
 
 
-def _breaches(system: dm.System, at: _States, params: Any) -> dict[str, float]:
-    """How far each law is broken; `params` are the ones that `at` repeats."""
-    n, every, one = system.n, at.params, np.ones((STATES, 1))
+def _admitted(system: dm.System, at: _States) -> np.ndarray:
+    """The rates nearest to qd that the constraints admit: the laws of energy are about those."""
+
+    def step_and_gap(q: Any, qd: Any, t: Any, params: Any) -> tuple[Any, Any]:
+        mass = mass_matrix_of(system.laws, q, qd, t, params)
+        step = corrector(scaled_rows(system.laws, mass, q, t, params), None)
+        return step, rate_residual_of(system.laws, q, qd, t, params)
+
+    nothing = np.zeros(system.n)
+    look = carried_out(step_and_gap, nothing, nothing, 0.0, system.params)
     rates = at.qd
-    if system.constraints:
-        admitted = _in_a_batch(lambda *x: _admitted(system, *x))
-        rates = by_arrays(admitted, at.q, at.qd, at.t, every)
+    step, gap = look(at.q, rates, at.t, at.params)
+    for _ in range(3):
+        rates = rates - np.einsum("knm,km->kn", step, gap)
+        _, gap = look(at.q, rates, at.t, at.params)
+    return rates
 
-    def accelerated(machine: dm.System) -> Any:
-        return by_arrays(lambda *x: dm.acceleration(machine, *x), at.q, rates, at.t, every)
 
-    motion = accelerated(system)
-    seen = by_arrays(lambda *x: _seen(system, *x), at.q, rates, motion, at.t, every)
-    bias, mass = seen["b"], seen["M"]
+def _accelerated(system: dm.System) -> Callable[..., np.ndarray]:
+    """Accelerations at batches of (q, qd, t, params), traced once for all of them."""
+    nothing = np.zeros(system.n)
+    return carried_out(lambda *x: dm.acceleration(system, *x), nothing, nothing, 0.0, system.params)
+
+
+def _has_momenta(system: dm.System, look: Callable[..., dict[str, Any]]) -> bool:
+    """Whether rates follow from momenta: not if a coordinate has no inertia of its own."""
+    q, qd = np.array(system.starts["default"])[:, None]
+    params = jax.tree.map(lambda leaf: np.asarray(leaf)[None], system.params)
+    nothing = np.zeros((1, system.n + 3, system.n))
+    (mass,) = look(q, qd, nothing[:, 0], nothing, np.zeros(1), params)["M"]
+    return bool(np.linalg.cond(mass) < 1e10)
+
+
+def _breaches(
+    system: dm.System, at: _States, accelerated: Callable[..., np.ndarray]
+) -> dict[str, float]:
+    """How far each law is broken; `accelerated` are the machine's own accelerations."""
+    n, every, one = system.n, at.params, np.ones((STATES, 1))
+    rates = _admitted(system, at) if system.constraints else at.qd
+    motion = accelerated(at.q, rates, at.t, every)
+    # What forces it takes: for the accelerations asked about, none, the motion's, unit ones.
+    units = np.broadcast_to(np.eye(n), (STATES, n, n))
+    asked = np.concatenate([np.stack([at.qdd, 0 * motion, motion], axis=1), units], axis=1)
+    states = at.q, rates, motion, asked, at.t, every
+    look = carried_out(lambda *x: _seen(system, *x), *jax.tree.map(lambda batch: batch[0], states))
+    seen = look(*states)
+    bias, mass, needed = seen["b"], seen["M"], seen["needed"].swapaxes(0, 1)
     held = np.zeros_like(bias)
     if system.constraints:
         forces = _in_a_batch(lambda *x: dm.multipliers(system, *x))
         forces = by_arrays(forces, at.q, rates, at.t, every)
         held = np.einsum("km,kmn->kn", forces, seen["J"])
-    # What forces it takes: for the accelerations asked about, none, the motion's, unit ones.
-    asked = np.stack(
-        [at.qdd, 0 * motion, motion, *np.broadcast_to(np.eye(n), (STATES, n, n)).swapaxes(0, 1)]
-    )
-    repeated = jax.tree.map(lambda x: np.concatenate([x] * len(asked)), (at.q, rates, at.t, every))
-    q, qd, t, of_each = repeated
-    needed = by_arrays(
-        lambda q, qd, a, t, params: dm.inverse_dynamics(system, q, qd, a, t, params),
-        q, qd, asked.reshape(-1, n), t, of_each,
-    ).reshape(asked.shape)  # fmt: skip
-    units = needed[3:].swapaxes(0, 1)
     unit = np.sqrt(np.einsum("kii->ki", seen["definite"]))
     definite = seen["definite"] / (unit[:, :, None] * unit[:, None, :])
     breaches = {
@@ -192,10 +217,10 @@ def _breaches(system: dm.System, at: _States, params: Any) -> dict[str, float]:
         ),
         "inverse after forward is what the constraints do": _worst(needed[2] - held, bias, held),
         "mass matrix from unit accelerations": _worst(
-            units - needed[1][:, None] - mass, needed[1], mass
+            needed[3:].swapaxes(0, 1) - needed[1][:, None] - mass, needed[1], mass
         ),
         "a total derivative changes nothing": _worst(
-            accelerated(_gauged(system)) - motion, motion, one
+            _accelerated(_gauged(system))(at.q, rates, at.t, every) - motion, motion, one
         ),
     }
     if system.constraints:
@@ -206,9 +231,9 @@ def _breaches(system: dm.System, at: _States, params: Any) -> dict[str, float]:
         breaches["rates were admissible"] = _worst(
             seen["drift"], np.einsum("kmn,kn->km", seen["J"], at.qd), one
         )
-    if _has_momenta(system):
-        states = (at.q, seen["p"], at.t, at.qdd)  # along the asked accelerations, as any direction
-        velocity, force, slope = _hamiltons_form(system, params, states)
+    if _has_momenta(system, look):
+        momenta = at.q, seen["p"], at.t, at.qdd, every  # along qdd, as along any direction
+        velocity, force, slope = by_arrays(lambda *x: _hamiltons_form(system, *x), *momenta)
         along = np.sum(seen["∂L/∂q"] * at.qdd, axis=1)
         breaches |= {
             "Legendre transform inverts the momentum": _worst(velocity - rates, rates),
@@ -242,7 +267,8 @@ def test_accelerations_obey_the_laws_however_computed_and_have_the_right_derivat
     every = jax.tree.map(lambda leaf: np.tile(leaf, (STATES, *[1] * np.ndim(leaf))), params)
     t = np.random.default_rng(3).uniform(0, 5, STATES)
     at = _States(*random_states(n, STATES, seed=2), t, every)
-    for law, breach in _breaches(any_machine, at, params).items():
+    accelerated = _accelerated(any_machine)
+    for law, breach in _breaches(any_machine, at, accelerated).items():
         assert breach < CHAIN_ROUND_OFF, f"{any_machine.name}: {law}: off by {breach:.1e}"
 
     def accelerate(x: Any) -> Any:
@@ -251,8 +277,10 @@ def test_accelerations_obey_the_laws_however_computed_and_have_the_right_derivat
 
     xs = np.column_stack([at.q, at.qd, at.t, np.tile(flat, (STATES, 1))])
     around, (fine, coarse) = _around(xs[0], (2e-4, 4e-4))
-    batched = np.asarray(jax.jit(jax.vmap(accelerate))(np.concatenate([xs, around])))
-    traced = by_arrays(accelerate, xs)
+    # It runs once, and making it fast would take longer; the plain ones are made so.
+    batch = jax.jit(jax.vmap(accelerate), compiler_options={"xla_backend_optimization_level": 0})
+    batched = np.asarray(batch(np.concatenate([xs, around])))
+    traced = accelerated(at.q, at.qd, at.t, every)
     assert _worst(batched[:STATES] - traced, traced) < CHAIN_ROUND_OFF, "compiled or not"
     plain = [
         dm.acceleration(any_machine, q, qd, t, params)
@@ -260,12 +288,17 @@ def test_accelerations_obey_the_laws_however_computed_and_have_the_right_derivat
     ]
     assert _worst(batched[:SINGLES] - plain, plain) < CHAIN_ROUND_OFF, "batched and plain differ"
 
-    def slopes(x: Any) -> Any:
+    def slopes(x: Any, along: Any, weights: Any) -> Any:
+        """Forward, what the acceleration changes by along a direction; in reverse, its gradient."""
         _, push = jax.linearize(accelerate, x)
-        (reverse,) = jax.vmap(jax.linear_transpose(push, x))(jnp.eye(n))
-        return jax.vmap(push, out_axes=1)(jnp.eye(x.size)), reverse
+        return push(along), jax.linear_transpose(push, x)(weights)[0]
 
-    (exact,), (reverse,) = by_arrays(slopes, xs[:1])
+    # The directions are lanes: each of x at the first state, each of the acceleration repeated.
+    first = np.tile(xs[0], (len(xs[0]), 1))
+    forward, gradients = by_arrays(
+        slopes, first, np.eye(len(first)), np.resize(np.eye(n), (len(first), n))
+    )
+    exact, reverse = forward.T, gradients[:n]
     right, left, far_right, far_left = np.split(batched[STATES:], 4)
     richardson = (4 * (right - left).T / (2 * fine) - (far_right - far_left).T / (2 * coarse)) / 3
     scale = np.max(np.abs(exact), axis=0) + np.max(np.abs(batched[0]))

@@ -68,12 +68,27 @@ def test_published_exponents_come_out(
     assert "Kaplan-Yorke" in str(found)
 
 
-def _swing(q: Any, qd: Any, t: Any, params: Any) -> Any:
-    del t
-    return -params["stiffness"] * jnp.sin(q) - params["damping"] * qd
+def _motion(q: Any, qd: Any, t: Any, params: Any) -> Any:
+    """A pendulum; with a spring, a cube, a drive and an excitation that are there to be set.
+
+    Excited by m and held by a spring of 1, r = q² + q̇² obeys ṙ = 2 m (1 − r) q̇²: the circle r = 1,
+    run in 2π, is the limit cycle.
+    """
+    pendulum = -params["stiffness"] * jnp.sin(q) - params["damping"] * qd
+    driven = params["drive"] * jnp.cos(t) - params["spring"] * q + params["cube"] * q**3
+    return pendulum + driven + params["excitation"] * (1 - q**2 - qd**2) * qd
 
 
-SWING = dm.Explicit(_swing, {"theta": "rad"}, {"stiffness": 9.81, "damping": 0.4}, name="swing")
+# One machine for most tests: its numbers do not compile anew.
+_NONE = dict.fromkeys(("stiffness", "damping", "drive", "spring", "cube", "excitation"), 0.0)
+
+
+def _numbers(**terms: float) -> dict[str, float]:
+    """The machine with these terms alone."""
+    return _NONE | terms
+
+
+SWING = dm.Explicit(_motion, {"theta": "rad"}, _numbers(stiffness=9.81, damping=0.4), name="swing")
 
 
 @pytest.mark.parametrize("damping", [0.0, 0.4, 8.0])
@@ -84,7 +99,7 @@ def test_at_a_fixed_point_exponents_are_real_parts_of_eigenvalues(
     """λ² + c λ ± k = 0: hanging oscillating and creeping, and upside down."""
     stiffness = 9.81 * np.cos(place)
     exact = np.sort(np.roots([1.0, damping, stiffness]).real)[::-1]
-    params = {"stiffness": 9.81, "damping": damping}
+    params = _numbers(stiffness=9.81, damping=damping)
     # π in floating point is 1e-16 off, which grows by exp(3.1 t).
     duration, transient = (6.0, 2.0) if place else (400.0, 20.0)
     found = dm.lyapunov(SWING, [place], duration=duration, transient=transient, params=params)
@@ -105,29 +120,23 @@ def test_a_swing_that_dies_out_ends_as_a_fixed_point() -> None:
     assert found.dimension == 0
 
 
-def _self_excited(q: Any, qd: Any, t: Any, params: Any) -> Any:
-    """r = q² + q̇² obeys ṙ = 2 m (1 − r) q̇²: the circle r = 1, run in 2π, is the limit cycle."""
-    del t
-    return -q + params["m"] * (1 - q**2 - qd**2) * qd
-
-
 def test_a_limit_cycle_has_a_zero_and_its_contraction() -> None:
     """On the circle the divergence of the flow is −2 m q̇², on average −m."""
     m = 0.5
-    cycle = dm.Explicit(_self_excited, {"x": "m"}, {"m": m})
-    found = dm.lyapunov(cycle, [1.0], duration=200 * np.pi)
+    cycle = _numbers(spring=1.0, excitation=m)
+    found = dm.lyapunov(SWING, [1.0], duration=200 * np.pi, params=cycle)
     assert np.max(np.abs(found.exponents - [0.0, -m])) < 2e-3
     assert abs(found.sum + m) < 1e-8  # a whole number of turns
     assert found.verdict.startswith("regular")
     assert abs(found.dimension - 1) < 0.01
-    approach = dm.lyapunov(cycle, [0.1], duration=500.0, transient=50.0)
+    approach = dm.lyapunov(SWING, [0.1], duration=500.0, transient=50.0, params=cycle)
     assert np.max(np.abs(approach.exponents - [0.0, -m])) < 2e-3
 
 
 def test_a_driven_oscillator_follows_its_drive() -> None:
     """ẍ = −4 x − 0.5 ẋ + cos t: neighbours do not know of the drive, and fall as exp(−t/4)."""
-    driven = dm.Explicit(lambda q, qd, t, p: -4 * q - 0.5 * qd + jnp.cos(t), {"x": "m"})
-    found = dm.lyapunov(driven, [0.1], duration=500.0, transient=100.0)
+    driven = _numbers(spring=4.0, damping=0.5, drive=1.0)
+    found = dm.lyapunov(SWING, [0.1], duration=500.0, transient=100.0, params=driven)
     assert found.verdict.startswith("periodic, in step with its drive")
     assert abs(found.sum + 0.5) < SUM
     assert np.max(np.abs(found.exponents + 0.25)) < 1 / found.duration
@@ -163,7 +172,7 @@ def test_volumes_change_by_the_mass_matrix_alone(double: dm.Lyapunov) -> None:
 
 def test_exponents_of_an_integrable_motion_go_to_zero_as_ln_t_over_t() -> None:
     found = [
-        dm.lyapunov(SWING, [2.0], duration=T, params={"stiffness": 9.81, "damping": 0.0})
+        dm.lyapunov(SWING, [2.0], duration=T, params=_numbers(stiffness=9.81))
         for T in (200.0, 3200.0)
     ]
     for one in found:
@@ -204,7 +213,7 @@ def test_constraints_take_dimensions_away() -> None:
 
 def test_new_numbers_do_not_compile_anew() -> None:
     compiling_seconds()  # from here on they are counted
-    numbers = {"stiffness": 9.81, "damping": 0.1}
+    numbers = _numbers(stiffness=9.81, damping=0.1)
     dm.lyapunov(SWING, [0.3], duration=20.0, params=numbers)
     before = compiling_seconds()
     dm.lyapunov(
@@ -217,7 +226,7 @@ def test_new_numbers_do_not_compile_anew() -> None:
         t0=1,
         rtol=1e-9,
         seed=3,
-        params={"stiffness": 4, "damping": 0.2},
+        params=_numbers(stiffness=4, damping=0.2),
     )
     assert compiling_seconds() == before
 
@@ -240,7 +249,7 @@ def test_an_interrupted_run_keeps_its_estimates() -> None:
 
 
 def test_a_run_that_blows_up_says_so() -> None:
-    steep = dm.Explicit(lambda q, qd, t, p: q**3, {"x": "m"})
+    steep = SWING.with_params(_numbers(cube=1.0))
     with pytest.raises(RuntimeError, match="stopped at t ="):
         dm.lyapunov(steep, [1.0], [1.0], duration=100.0)
     found = dm.lyapunov(steep, [1.0], [1.0], duration=100.0, throw=False)
@@ -260,7 +269,7 @@ def test_a_run_that_blows_up_says_so() -> None:
         ({"count": 3}, "`count` must be at most 2"),
         ({"count": 0}, "`count` must be a whole number, at least 1"),
         ({"rtol": 1e-20}, "`rtol` must be at least"),
-        ({"params": {"stifness": 1.0, "damping": 1.0}}, "Did you mean 'stiffness'"),
+        ({"params": {name.replace("ff", "f"): 1.0 for name in _NONE}}, "Did you mean 'stiffness'"),
         ({"q0": {"thta": 1.0}}, "Did you mean 'theta'"),
         ({"q0": [np.nan]}, "must be finite"),
     ],
