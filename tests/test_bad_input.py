@@ -277,7 +277,7 @@ def test_checks_on_traced_values_become_statuses() -> None:
     run = jax.jit(lambda q: dm.simulate(system, q, duration=1.0, samples=3))
     good, bad = run(jnp.array([1.0])), run(jnp.array([jnp.nan]))
     assert bool(good.status == dm.RESULTS.successful)
-    assert bool(bad.status == dm.RESULTS.step_too_small)
+    assert bool(bad.status == dm.RESULTS.not_finite_from_the_start)
     assert int(bad.stats["rejected"]) < 100  # a lane of NaN must not hold up the others
     with pytest.raises(ValueError, match="outside of `jit`"):
         jax.jit(lambda q: dm.simulate(system, q, duration=1.0).report())(jnp.array([1.0]))

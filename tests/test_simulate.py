@@ -202,6 +202,8 @@ def test_an_event_under_jit_is_the_same_event() -> None:
         np.testing.assert_allclose(traced.end.t, plain.end.t, atol=1e-9)
         np.testing.assert_allclose(traced.end.q, plain.end.q, atol=1e-9)
         assert traced.ts.shape == (31,)
+        late = np.linspace(0.0, 3.0, 31) > float(plain.end.t)
+        assert np.all(np.isnan(traced.qs) == late[:, None])
         assert str(traced).splitlines()[1] == str(plain).splitlines()[1]
     becomes = jax.jit(lambda q: run(q, lambda q, qd, t, p: q[0] < 0.3))
     assert becomes(q0).event == "it"

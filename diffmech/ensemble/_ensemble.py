@@ -13,9 +13,11 @@ from .._one_way import forward_only
 from .._typing import Number, Params
 from ..model import AbstractSystem
 from ..motion import AbstractStabilisation, stabilisation_as_data
+from ._block import Outcome
 from ._clock import compiling_seconds
 from ._control import Tolerances
 from ._equations import Layout
+from ._failed import without_failed
 from ._form import choose, numbers_of, worth_fixing
 from ._march import march
 from ._prepare import (
@@ -94,7 +96,9 @@ def ensemble(
     - `progress`: show a bar; None means on a terminal, if the run is long. Ctrl-C keeps what is
       done; the other lanes are INTERRUPTED.
 
-    A lane that fails leaves at once with a status and does not disturb the others. New numbers,
+    A lane that fails leaves at once with a status and does not disturb the others. What is kept of
+    it is NaN (samples from the failure on), and −1 where a reducer counts in integers; status,
+    steps and the time of its end are there. Derivatives of what is NaN are NaN. New numbers,
     tolerances, durations and numbers of lanes do not compile anew. The same call on the same
     machine and versions gives the same bytes. Differentiable in forward mode.
 
@@ -146,14 +150,12 @@ def ensemble(
         stops=times,
     )
     whole = march(plan, run, starts, varying, system.name, progress)
+    whole = _picked(whole, made, picks)
     if is_traced(whole):
         whole = jax.tree.map(_forward_only, whole)
     compiling = compiling_seconds() - before
     return Ensemble(
-        values={
-            name: value if pick is None else jax.tree.map(lambda x, i=pick: x[:, i], value)
-            for name, value, pick in zip(names, whole.values, picks, strict=True)
-        },
+        values=dict(zip(names, whole.values, strict=True)),
         status=whole.status,
         steps=whole.accepted,
         rejected=whole.rejected,
@@ -170,6 +172,16 @@ def ensemble(
         compiling=compiling,
         running=time.perf_counter() - clock - compiling,
     )
+
+
+def _picked(whole: Outcome, made: list[Any], picks: list[Any]) -> Outcome:
+    """Each reducer's own samples of all that were taken, and nothing of motions that failed."""
+    values = tuple(
+        value if pick is None else jax.tree.map(lambda x, i=pick: x[:, i], value)
+        for value, pick in zip(whole.values, picks, strict=True)
+    )
+    times = [getattr(reducer, "times", None) for reducer in made]
+    return whole._replace(values=without_failed(whole._replace(values=values), times))
 
 
 def _recorded(plan: Plan, numbers: Tolerances) -> dict[str, Any]:

@@ -218,7 +218,7 @@ class Crossings(AbstractReducer):
 class Samples(AbstractReducer):
     """(q, q̇) at given times, shapes (lanes, k, n); steps end on them.
 
-    A motion that ended early repeats its last state: look at the status.
+    NaN after the end of a motion that failed, or that another reducer has ended.
     """
 
     times: AnyArray = eqx.field(converter=as_array)
