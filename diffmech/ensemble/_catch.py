@@ -8,6 +8,7 @@ import jax
 import numpy as np
 
 from .._checks import in_force
+from .._fingerprint import version_of
 from .._progress import Progress
 from .._results import Status
 from .._typing import Params
@@ -67,6 +68,7 @@ def crossings(
 ) -> Crossed:
     """Every crossing of `section` by motions from many states, for sound arguments."""
     numbers = tolerances(t0, duration, rtol, None, None, _MOST_STEPS)
+    version_of(section)
     how = stabilisation(system, None)
     values, varies, common = parameters(system, params)
     starts, varying = spread_out(

@@ -9,6 +9,7 @@ import jax
 import numpy as np
 
 from .._checks import as_count, float_dtype, in_force, is_traced, warn_if_single_precision
+from .._fingerprint import version_of
 from .._one_way import forward_only
 from .._typing import Number, Params
 from ..model import AbstractSystem
@@ -117,6 +118,7 @@ def ensemble(
         states(system, q0s, "q0s"), states(system, qd0s, "qd0s"), values, varies
     )
     names, made = reducers(reduce, system)
+    version_of(*made)
     directions, shares = tangents(made, system.n)
     times, picks = stops(made, numbers)
     work = any(getattr(reducer, "needs_work", False) for reducer in made)

@@ -6,6 +6,7 @@ from typing import Any
 import equinox as eqx
 
 from .._checks import trial_trace
+from .._fingerprint import version_of
 from .._typing import Params, ScalarFunction
 from ._coordinates import CoordinateUnits
 from ._drawing import checked_drawing
@@ -75,4 +76,4 @@ class Explicit(AbstractSystem):
     @property
     def laws(self) -> ExplicitLaws:
         """The functions without the numbers: what a compiled program is specialised to."""
-        return ExplicitLaws(self.equations, self.energy)
+        return ExplicitLaws(self.equations, self.energy, version_of(self.equations, self.energy))

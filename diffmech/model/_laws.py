@@ -11,16 +11,18 @@ from ._constraints import AbstractConstraint
 
 
 class Laws(NamedTuple):
-    """The functions of a Lagrangian system."""
+    """The functions of a Lagrangian system; `version` changes with what they read from outside."""
 
     lagrangian: ScalarFunction
     forces: Callable[..., Any] | None
     dissipation: ScalarFunction | None
     constraints: tuple[AbstractConstraint, ...] = ()
+    version: tuple[int, ...] = ()
 
 
 class ExplicitLaws(NamedTuple):
-    """The functions of a system that comes without a Lagrangian."""
+    """The functions of a system that comes without a Lagrangian; `version` as of `Laws`."""
 
     acceleration: Callable[..., Any]
     energy: ScalarFunction | None
+    version: tuple[int, ...] = ()

@@ -9,6 +9,7 @@ import jax
 import numpy as np
 
 from .._checks import as_vector, trial_trace
+from .._fingerprint import version_of
 from .._typing import AnyArray, Params, ScalarFunction
 from ._constraints import AbstractConstraint, Constraints, checked_constraints
 from ._coordinates import CoordinateUnits
@@ -161,7 +162,9 @@ class System(AbstractSystem):
     @property
     def laws(self) -> Laws:
         """The functions without the numbers: what a compiled program is specialised to."""
-        return Laws(self.lagrangian, self.forces, self.dissipation, self.constraints)
+        functions = (self.lagrangian, self.forces, self.dissipation)
+        held = (function for one in self.constraints for function in one.functions)
+        return Laws(*functions, self.constraints, version_of(*functions, *held))
 
 
 def _second_derivative(lagrangian: ScalarFunction) -> ScalarFunction:

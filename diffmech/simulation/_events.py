@@ -9,6 +9,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from .._checks import trial_trace
+from .._fingerprint import version_of
 from .._typing import AnyArray, Params, Scalar
 from ..model import AbstractSystem
 from ..motion import unpack
@@ -92,6 +93,7 @@ def as_events(
             f"{type(events).__name__}"
         )
     made = tuple(e if isinstance(e, Event) else Event(e) for e in events.values())
+    version_of(*(event.condition for event in made))
     vector = jax.ShapeDtypeStruct((system.n,), float)
     time = jax.ShapeDtypeStruct((), float)
     for name, event in zip(events, made, strict=True):

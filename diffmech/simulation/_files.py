@@ -98,7 +98,7 @@ def save(trajectory: Trajectory, path: str | Path, *, overwrite: bool = False) -
 
 
 def _likeness(trajectory: Trajectory) -> Likeness:
-    if isinstance(trajectory.system, Recorded):
+    if isinstance(trajectory.system, Recorded) and trajectory.system.likeness is not None:
         return trajectory.system.likeness
     start = trajectory.ts[0], trajectory.qs[0], trajectory.qds[0]
     return likeness(trajectory.system, trajectory.params, *start)

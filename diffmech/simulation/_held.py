@@ -93,7 +93,7 @@ def constraint_lines(run: "Trajectory") -> list[tuple[str, str]]:
     how = str(run.settings.stabilise)
     lines = [("constraints", f"kept to {place:.0e} in place, {rate:.0e} in rates, by {how}")]
     unknown = np.isnan(np.asarray(held.multipliers))
-    redundant, lost = (_named(run, mask) for mask in (unknown.all(axis=0), unknown.any(axis=0)))
+    redundant, lost = _named(run, np.all(unknown, axis=0)), _named(run, np.any(unknown, axis=0))
     lines.append(("rank", _rank(run, redundant)))
     if lost:
         when = "redundant rows" if redundant else "near rank loss"
@@ -101,7 +101,7 @@ def constraint_lines(run: "Trajectory") -> list[tuple[str, str]]:
     return lines
 
 
-def _named(run: "Trajectory", chosen: np.ndarray) -> str:
+def _named(run: "Trajectory", chosen: AnyArray) -> str:
     """The names of some rows; none are an empty text."""
     rows = [name for name, own in zip(run.system.rows, chosen, strict=True) if own]  # pyright: ignore
     return ", ".join(rows[:4]) + (", ..." if len(rows) > 4 else "")

@@ -1,0 +1,122 @@
+"""What a function reads besides its arguments: noticed when it changes.
+
+JAX keeps what it traced of a function for as long as the function lives. A number that the function
+takes from a closure or a global is then written into the program, and a change of it would go
+unnoticed. So it is looked at again whenever the function is about to be used:
+
+- the values of closure cells, defaults and globals that its code names, and the attributes that it
+  names of objects and modules among them;
+- the same of Python functions found there, of what `functools.partial`, methods, and wrappers such
+  as `jax.jit` and `jax.vmap` hold, and of the fields of callable dataclasses.
+
+Numbers, texts and containers of them are compared by value, NumPy arrays by content, JAX arrays
+and everything else by identity. Code of installed packages is taken not to change. What a function
+finds by other ways (`getattr` with a computed name, files, the inside of foreign objects) cannot be
+followed.
+"""
+
+import itertools
+import sys
+import warnings
+from collections import OrderedDict
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+from typing import Any, NamedTuple
+
+import jax
+
+from ._reads import Function, Place, has_changed, is_installed, is_installed_module, looked_at
+
+_MOST_FUNCTIONS = 1024  # that are remembered
+
+
+class _Known(NamedTuple):
+    """A function as it was last seen; `version` is another one after each change."""
+
+    places: tuple[Place, ...]
+    codes: tuple[Any, ...]
+    version: int
+
+
+_versions = itertools.count(1)
+_known: OrderedDict[Any, _Known] = OrderedDict()
+
+
+def version_of(*functions: Any) -> tuple[int, ...]:
+    """A number for each function that is another one once what it reads has changed.
+
+    On a change everything that was traced is dropped, and a warning names what it was.
+
+    Raises:
+        ValueError: a function reads an array that is too large to look at every time.
+    """
+    return tuple(_version(each) for function in functions for each in _hashable(function))
+
+
+def _hashable(function: Any) -> Iterator[Any]:
+    """The function itself, or what a callable with arrays in it is made of."""
+    if function is None:
+        return
+    try:
+        hash(function)
+    except TypeError:
+        kind = type(function)
+        if not is_installed(kind):
+            yield from (each for each in vars(kind).values() if isinstance(each, Function))
+        if is_dataclass(function):
+            for field in fields(function):
+                inside = getattr(function, field.name, None)
+                if callable(inside):
+                    yield from _hashable(inside)
+    else:
+        yield function
+
+
+def _version(function: Any) -> int:
+    known = _known.get(function)  # equal callables, made twice of the same functions, are one
+    if known is None:
+        return _remember(function, *looked_at(function), next(_versions))
+    changed = next((place for place in known.places if has_changed(place)), None)
+    if changed is None:
+        return known.version
+    places, codes = looked_at(function)
+    if codes == known.codes and _contents(places) == _contents(known.places):
+        return _remember(function, places, codes, known.version)
+    version = _remember(function, places, codes, next(_versions))
+    _drop(function, changed)
+    return version
+
+
+def _remember(function: Any, places: Any, codes: Any, version: int) -> int:
+    _known[function] = _Known(places, codes, version)
+    _known.move_to_end(function)
+    if len(_known) > _MOST_FUNCTIONS:
+        _known.popitem(last=False)
+    return version
+
+
+def _contents(places: tuple[Place, ...]) -> list[Any]:
+    return [
+        (place.label, id(place.value) if place.token is None else place.token)
+        for place in places
+        if not isinstance(place.value, Function)  # its code is compared
+    ]
+
+
+def _drop(function: Any, place: Place) -> None:
+    """JAX keeps traces by inner functions too: a loop's body, a function under `jit`."""
+    jax.clear_caches()
+    name = getattr(function, "__qualname__", type(function).__name__)
+    warnings.warn(
+        f"{name} reads {place.label}, which has changed: what was compiled of it is dropped and "
+        "made anew. Numbers that change belong in `params`, which do not compile anew",
+        stacklevel=_frames_to_the_user(),
+    )
+
+
+def _frames_to_the_user() -> int:
+    """How far up the caller is who is not in an installed package."""
+    frame, count = sys._getframe(1), 1
+    while frame.f_back and is_installed_module(frame.f_globals.get("__name__", "")):
+        frame, count = frame.f_back, count + 1
+    return count

@@ -1,0 +1,225 @@
+"""What a function reads besides its arguments, and how to look at it again."""
+
+import functools
+import sys
+import types
+from collections.abc import Callable, Iterator
+from dataclasses import fields, is_dataclass
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+import numpy as np
+
+_MOST_BYTES = 65536  # of an array that is compared by content
+_MOST_ENTRIES = 1000  # of a container that is compared by value
+_MISSING = object()
+_PLAIN = (bool, int, float, complex, str, bytes, type(None), range, slice, np.generic)
+_INSTALLED = ("site-packages", "dist-packages")
+Function = types.FunctionType
+
+
+class Place(NamedTuple):
+    """Where a value is read: `get(holder, key)`, and what was there."""
+
+    label: str
+    get: Callable[[Any, Any], Any]
+    holder: Any
+    key: Any
+    value: Any
+    token: Any  # to compare by; None if identity decides
+
+
+def looked_at(function: Any) -> tuple[tuple[Place, ...], tuple[Any, ...]]:
+    look = _Look()
+    look.into(function, "")
+    return tuple(look.places), tuple(look.codes)
+
+
+def has_changed(place: Place) -> bool:
+    value = place.get(place.holder, place.key)
+    if place.token is None:
+        return value is not place.value
+    if value is place.value and isinstance(value, _PLAIN):
+        return False
+    return _token(value, place.label) != place.token
+
+
+def _token(value: Any, label: str) -> Any:
+    """Something to compare a value by, now and later; None for what identity decides."""
+    if isinstance(value, _PLAIN):
+        return type(value), repr(value)
+    if isinstance(value, np.ndarray):
+        if value.nbytes > _MOST_BYTES:
+            raise ValueError(
+                f"{label} is an array of {value.nbytes / 1e6:.3g} MB, which a function reads "
+                "besides its arguments: pass it in `params`, so that a change is noticed"
+            )
+        return value.shape, value.dtype.str, value.tobytes()
+    if isinstance(value, list | tuple | set | frozenset) and len(value) <= _MOST_ENTRIES:
+        return type(value), tuple(_or_identity(entry, label) for entry in value)
+    if isinstance(value, dict) and len(value) <= _MOST_ENTRIES:
+        return dict, tuple((repr(key), _or_identity(each, label)) for key, each in value.items())
+    return None
+
+
+def _or_identity(value: Any, label: str) -> Any:
+    token = _token(value, label)
+    return id(value) if token is None else token
+
+
+def _cell(cell: Any, _: Any) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:  # not filled yet
+        return _MISSING
+
+
+def _entry(mapping: Any, key: Any) -> Any:
+    return mapping.get(key, _MISSING)
+
+
+def _attribute(holder: Any, name: str) -> Any:
+    return getattr(holder, name, _MISSING)
+
+
+class _Look:
+    """A walk through everything that a function reads."""
+
+    def __init__(self) -> None:
+        self.places: list[Place] = []
+        self.codes: list[Any] = []
+        self._seen: set[Any] = set()
+
+    def into(self, value: Any, label: str, names: frozenset[str] = frozenset()) -> None:
+        """Note what is read through `value`, of whose attributes `names` may be asked for."""
+        if (id(value), names) in self._seen or isinstance(value, _PLAIN):
+            return
+        self._seen.add((id(value), names))
+        if isinstance(value, Function):
+            self._function(value, label)
+        elif isinstance(value, functools.partial):
+            for part in (value.func, *value.args, *value.keywords.values()):
+                self.into(part, label)
+        elif isinstance(value, types.MethodType):
+            self.into(value.__func__, label)
+            self._attributes(value.__self__, label, _names_of(value.__func__))
+        elif hasattr(value, "__wrapped__"):
+            self.into(value.__wrapped__, label)
+        elif isinstance(value, list | tuple) and len(value) <= _MOST_ENTRIES:
+            for entry in value:
+                self.into(entry, label, names)
+        elif isinstance(value, dict) and len(value) <= _MOST_ENTRIES:
+            for entry in value.values():
+                self.into(entry, label, names)
+        elif is_dataclass(value) and not isinstance(value, type):
+            self._fields(value, label)
+        elif not _is_array(value) and not is_installed(value):
+            self._attributes(value, label, names)
+
+    def _read(self, label: str, get: Any, holder: Any, key: Any, names: frozenset[str]) -> None:
+        value = get(holder, key)
+        if value is _MISSING:
+            return
+        self.places.append(Place(label, get, holder, key, value, _token(value, label)))
+        self.into(value, label, names)
+
+    def _function(self, function: Function, label: str) -> None:
+        names = _names_of(function)
+        self.codes.append(function.__code__)
+        for free, cell in zip(
+            function.__code__.co_freevars, function.__closure__ or (), strict=True
+        ):
+            self._read(f"`{free}`", _cell, cell, None, names)
+        for default in (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()):
+            self._default(default, label or f"a default of {function.__qualname__}", names)
+        if not is_installed(function):
+            for name in sorted(names):
+                if name in function.__globals__:
+                    self._read(f"`{name}`", _entry, function.__globals__, name, names)
+
+    def _default(self, value: Any, label: str, names: frozenset[str]) -> None:
+        if _token(value, label) is not None and not isinstance(value, _PLAIN):
+            self._read(label, lambda held, _: held, value, None, names)  # it can change in place
+        else:
+            self.into(value, label, names)
+
+    def _fields(self, value: Any, label: str) -> None:
+        """Fields of a callable dataclass; arrays in an Equinox module are data, not constants."""
+        for field in fields(value):
+            inside = getattr(value, field.name, None)
+            if not (isinstance(value, eqx.Module) and _is_array(inside)):
+                self._read(
+                    f"{label}.{field.name}".lstrip("."), _attribute, value, field.name, _NONE
+                )
+        call = _of_class(type(value)).get("__call__")
+        if isinstance(call, Function):
+            self.into(call, label)
+
+    def _attributes(self, holder: Any, label: str, names: frozenset[str]) -> None:
+        """Attributes of an object or a module that code asks for by name."""
+        own = getattr(holder, "__dict__", {})
+        kind = {} if isinstance(holder, types.ModuleType) else _of_class(type(holder))
+        for name in sorted(names & ({*own} | {*kind})):
+            if name in own:
+                self._read(f"`{label.strip('`')}.{name}`", _attribute, holder, name, names)
+            elif isinstance(kind[name], Function | property):
+                code = kind[name].fget if isinstance(kind[name], property) else kind[name]
+                self.into(code, label)
+                self._attributes(holder, label, _names_of(code) - names)
+            else:
+                self._read(f"`{label.strip('`')}.{name}`", _attribute, holder, name, names)
+        call = kind.get("__call__")
+        if isinstance(call, Function) and not names:
+            self.into(call, label)
+            self._attributes(holder, label, _names_of(call))
+
+
+_NONE: frozenset[str] = frozenset()
+
+
+def _of_class(kind: type) -> dict[str, Any]:
+    """What instances find in their class, by name; nothing of installed ones."""
+    found: dict[str, Any] = {}
+    for each in reversed(kind.__mro__):
+        if not is_installed(each):
+            found |= vars(each)
+    return found
+
+
+def _names_of(function: Any) -> frozenset[str]:
+    code = getattr(function, "__code__", None)
+    return frozenset() if code is None else frozenset(_names_in(code))
+
+
+def _names_in(code: types.CodeType) -> Iterator[str]:
+    """Names of globals and attributes in a piece of code, and in those within it."""
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _names_in(constant)
+
+
+def _is_array(value: Any) -> bool:
+    return isinstance(value, np.ndarray | np.generic | jax.Array)
+
+
+def is_installed(value: Any) -> bool:
+    """Whether it belongs to Python, an installed package or this one."""
+    if isinstance(value, types.ModuleType):
+        return is_installed_module(value.__name__)
+    module = getattr(value, "__module__", None)
+    if not isinstance(module, str):
+        module = type(value).__module__
+    return is_installed_module(module)
+
+
+@functools.cache
+def is_installed_module(name: str) -> bool:
+    top = name.partition(".")[0]
+    if top == "__main__":
+        return False
+    if top in sys.stdlib_module_names or top == __name__.partition(".")[0]:
+        return True
+    file = getattr(sys.modules.get(top), "__file__", None) or ""
+    return any(part in file for part in _INSTALLED)
