@@ -198,9 +198,12 @@ def test_every_verb_answers_with_the_new_number() -> None:
         ]
 
     np.testing.assert_allclose(answers(), [-1.0, np.cos(1.0), np.cos(1.0)], rtol=1e-7)
+    old = dm.simulate(dm.System(lagrangian, {"x": "m"}), [1.0], duration=1.0, samples=2)
     set_k(4.0)
     with pytest.warns(UserWarning, match=HAS_CHANGED):
         np.testing.assert_allclose(answers(), [-4.0, np.cos(2.0), np.cos(2.0)], rtol=1e-7)
+    with pytest.raises(ValueError, match="have changed since this run"):
+        old.report()
 
 
 def test_conditions_and_reducers_are_looked_at_too() -> None:

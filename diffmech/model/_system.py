@@ -104,8 +104,16 @@ class System(AbstractSystem):
     - `parts`: `(q, t, params) -> {name: part}`, set by `machine(...)`; what is asked of single
       bodies goes by it.
 
+    Functions should read nothing but their arguments. What they take from closures, globals,
+    defaults and attributes is looked at again whenever they are used (numbers, texts and small
+    NumPy arrays by value, JAX arrays by identity), and when it has changed, what was compiled is
+    dropped, with a warning. What cannot be followed: values that a function finds by computed
+    names, in files or inside objects of other packages, and programs compiled by a `jax.jit` of
+    your own around a verb.
+
     **Raises:** `ValueError` if a function does not trace on these shapes, or returns another
-    shape than said here; every function is tried once, abstractly.
+    shape than said here; every function is tried once, abstractly. On use, if a function reads an
+    array of more than 64 kB from outside.
     """
 
     lagrangian: ScalarFunction = eqx.field(static=True)

@@ -168,6 +168,7 @@ def _rebuild(
         goal=np.asarray(meta["goal"]),
         event_index=np.asarray(meta["settings"]["event"]),
         interpolation=None,
+        version=() if system is None else system.laws.version,
     )
     return trajectory.remembering(
         _report(meta["report"], arrays),

@@ -75,7 +75,7 @@ def closest_approaches(run: "Trajectory") -> list[tuple[float, float]]:
     for _ in range(_ZOOMS):
         grid = np.linspace(low, high, _GRID, axis=1)
         qs, qds = run(grid.ravel())
-        values = held_along(run.system.laws, grid.ravel(), qs, qds, run.params).distance
+        values = held_along(run.laws, grid.ravel(), qs, qds, run.params).distance
         values = np.asarray(values).reshape(grid.shape)
         best = np.argmin(values, axis=1)
         rows = np.arange(len(where))

@@ -118,7 +118,7 @@ def _counted(digits: int) -> str:
 
 def _is_alarming(trajectory: "Trajectory", imbalance: float) -> bool:
     """Whether energy is lost that neither rounding nor sampling at turning points explains."""
-    if not isinstance(trajectory.system.laws, Laws):
+    if not isinstance(trajectory.laws, Laws):
         return False
     total = np.asarray(trajectory.energies.total)
     gap = np.max(np.abs(total - total[0] - np.asarray(trajectory.work)))

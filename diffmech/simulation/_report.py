@@ -103,7 +103,7 @@ def _energy_gap(trajectory: "Trajectory") -> tuple[np.ndarray, float]:
 
 def _mechanics(trajectory: "Trajectory") -> tuple[float, dict[str, float], float, bool]:
     """Energy imbalance, drift of conserved momenta, worst condition, and whether M is definite."""
-    laws = trajectory.system.laws
+    laws = trajectory.laws
     if not isinstance(laws, Laws):
         total = np.asarray(trajectory.energies.total)
         change, scale = np.max(np.abs(total - total[0])), np.max(np.abs(total))
@@ -215,7 +215,7 @@ def _ending(trajectory: "Trajectory") -> str:
 
 
 def _energy_line(trajectory: "Trajectory", imbalance: float) -> str:
-    laws = trajectory.system.laws
+    laws = trajectory.laws
     if isinstance(laws, ExplicitLaws) and laws.energy is None:
         return "not known: the equations came without an energy function"
     if not np.isfinite(imbalance):

@@ -245,6 +245,7 @@ def _record(
         goal=goal,
         event_index=run.event,
         interpolation=run.interpolation,
+        version=system.laws.version,
     )
 
 

@@ -16,7 +16,7 @@ from .._checks import as_array, in_force, is_traced
 from .._records import write_csv
 from .._results import RESULTS, Result, same
 from .._typing import AnyArray, Number, Params, Samples, Times
-from ..model import AbstractSystem
+from ..model import AbstractSystem, ExplicitLaws, Laws
 from ..motion import (
     BodyState,
     Energy,
@@ -92,7 +92,7 @@ def _on_paths(
 
 def _of_rates(run: "Trajectory") -> np.ndarray:
     """Which rows restrict rates only, shape (m,)."""
-    laws = run.system.laws
+    laws = run.laws
     if not is_constrained(laws):
         return np.zeros(0, bool)
     return ~is_holonomic(laws, run.qs[0], run.ts[0], run.params)  # pyright: ignore
@@ -139,7 +139,23 @@ class Trajectory(eqx.Module):
     goal: AnyArray  # time it was to end [s]
     event_index: AnyArray
     interpolation: diffrax.DenseInterpolation | None
+    version: tuple[int, ...] = eqx.field(static=True, default=())  # of the machine's functions
     _memo: _Memo = eqx.field(default_factory=_Memo)
+
+    @property
+    def laws(self) -> Laws | ExplicitLaws:
+        """The machine's functions.
+
+        Raises:
+            ValueError: something that they read from outside has changed since the run.
+        """
+        laws = self.system.laws
+        if self.version and laws.version != self.version:
+            raise ValueError(
+                f"{self.system.name!r} reads numbers from outside that have changed since this "
+                "run, so nothing new can be computed from it: run it again"
+            )
+        return laws
 
     def single_run(self) -> "Trajectory":
         """This run, if it is a single one outside of transformations, without their padding."""
@@ -175,7 +191,7 @@ class Trajectory(eqx.Module):
         return self._memo.get(
             "energies",
             lambda: in_batches(
-                _energies, self.system.laws, (self.ts, self.qs, self.qds), self.params
+                _energies, self.laws, (self.ts, self.qs, self.qds), self.params
             ),
         )
 
@@ -186,7 +202,7 @@ class Trajectory(eqx.Module):
             self.single_run()
         return self._memo.get(
             "held",
-            lambda: held_along(self.system.laws, self.ts, self.qs, self.qds, self.params),
+            lambda: held_along(self.laws, self.ts, self.qs, self.qds, self.params),
         )
 
     @property
@@ -238,7 +254,7 @@ class Trajectory(eqx.Module):
             ys = jax.vmap(self.interpolation.evaluate)(flat)
         else:
             ys = self._between_samples(flat)
-        ys = on_constraints(self.system.laws, self.settings.stabilise, flat, ys, self.params)
+        ys = on_constraints(self.laws, self.settings.stabilise, flat, ys, self.params)
         q, qd, _ = unpack(ys)
         shape = (*times.shape, self.qs.shape[1])
         return q.reshape(shape), qd.reshape(shape)
@@ -247,7 +263,7 @@ class Trajectory(eqx.Module):
         """y on the path between the two samples around each time, shape (k, 2n + 1); no work."""
         columns = (self.ts, self.qs, self.qds)
         knots = self._memo.get(
-            "knots", lambda: in_batches(_knots, self.system.laws, columns, self.params)
+            "knots", lambda: in_batches(_knots, self.laws, columns, self.params)
         )
         array = jnp if is_traced(self.ts, knots, t) else np
         ts, knots = array.asarray(self.ts), array.asarray(knots)
