@@ -32,7 +32,7 @@ def spring_pendulum() -> dm.System:
         coordinates={"r": "m", "theta": "rad"},
         params={"m": 0.5, "k": 40.0, "l": 1.0, "g": 9.81},
         landmarks=landmarks,
-        links=[(0, 1)],
+        springs=[(0, 1)],
         starts={"default": ([1.2, 0.8], [0.0, 0.0])},
         name="spring pendulum",
     )

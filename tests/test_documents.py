@@ -56,7 +56,7 @@ def test_the_readmes_programs_run(script: Callable[..., str], tmp_path: Path) ->
     program = tmp_path / "readme.py"
     program.write_text("\n".join(blocks), encoding="utf-8")
     lines = script(program).splitlines()
-    assert lines[0].startswith("run      lagrangian, 10 s by Dopri8")
+    assert lines[0].startswith("run      spring pendulum, 10 s by Dopri8")
     assert "Believable to the end" in lines[5]
     assert any(line.startswith("half turn ") for line in lines), "the event ends the run"
     for name in ("run.csv", "spring.png", "bands.png", "boot.gif", "results/motion.gif"):

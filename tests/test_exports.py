@@ -101,7 +101,7 @@ def test_every_machine_has_a_start_a_drawing_and_a_text() -> None:
         assert text
         assert "default" in system.starts
         assert system.landmarks is not None
-        assert system.links or system.faces or name == "particle"
+        assert system.links or system.springs or system.faces or name == "particle"
         assert system.name.split(":")[0] == name
 
 

@@ -597,9 +597,25 @@ def test_odd_maps_are_drawn(criterion: str) -> None:
         if kind != dm.Verdict.UNSTABLE:  # coloured by its number
             middle = [float(np.degrees(axis.grid[0])) for axis in record.axes]
             require_colour(colour_at(ax, image, *middle), kind)
-        assert f"{kind.name.lower()} 100 %" in [
-            t.get_text() for t in ax.get_legend().get_texts()
-        ] or name in ("a row", "a point of two axes")
+        said = [t.get_text() for t in ax.get_legend().get_texts()]
+        assert f"{kind.name.lower()} 100 %" in said or name == "a row"
+        require_tidy(ax.figure)
+
+
+def test_legends_name_every_verdict_there_is_and_always_both_main_ones() -> None:
+    three, two = angle([1, 2, 3]), angle([1, 2], "qB")
+    for verdicts, axes, expected in (
+        ([0, 0, 0], (three,), ["stable 100 %", "unstable 0 %"]),
+        ([1, 1, 4], (three,), ["stable 0 %", "unstable 66.7 %", "missing 33.3 %"]),
+        ([[0, 1]] * 3, (three, two), ["stable 50 %", "unstable 50 %"]),
+        (
+            [[1, 1], [1, 1], [1, 3]],
+            (three, two),
+            ["stable 0 %", "unstable 83.3 %", "failed 16.7 %"],
+        ),
+    ):
+        ax = viz.stability(drawn_map(verdicts, *axes))
+        assert [text.get_text() for text in ax.get_legend().get_texts()] == expected
         require_tidy(ax.figure)
 
 

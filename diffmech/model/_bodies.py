@@ -80,9 +80,12 @@ class PlacedBody(AbstractPart):
         return 0.5 * total
 
     def sketch(self) -> Shape:
+        """Its shape; with the mass centre last where all other points are corners of faces."""
         shape = equal_box(self.mass, tensor_of(self.inertia)) if self.shape is None else self.shape
         points = self.pose.position + shape.points @ self.pose.rotation.T
-        return Shape(points, shape.links, shape.faces)
+        if {i for face in shape.faces for i in face} >= set(range(points.shape[0])):
+            points = jnp.concatenate([points, self.pose.position[None]])
+        return eqx.tree_at(lambda drawn: drawn.points, shape, points)
 
 
 class PlacedParticle(AbstractPart):

@@ -11,6 +11,7 @@ from .._typing import Params, ScalarFunction
 from ._coordinates import CoordinateUnits
 from ._drawing import checked_drawing
 from ._laws import ExplicitLaws
+from ._naming import name_after
 from ._system import AbstractSystem, Start, checked_description
 from ._trial import trial_arguments
 
@@ -24,8 +25,8 @@ class Explicit(AbstractSystem):
     **Arguments:**
 
     - `acceleration`: pure JAX function `(q, qd, t, params) -> (n,)` [1/s²].
-    - `coordinates`, `params`, `landmarks`, `links`, `faces`, `starts`, `name`, `parts`: as for
-      `System`.
+    - `coordinates`, `params`, `landmarks`, `links`, `springs`, `dampers`, `faces`, `starts`,
+      `name`, `parts`: as for `System`.
     - `energy`: optional `(q, qd, t, params) -> scalar` [J]. Its change is reported; since the
       forces are not known apart, no work is set against it.
 
@@ -38,6 +39,8 @@ class Explicit(AbstractSystem):
     energy: ScalarFunction | None = eqx.field(static=True)
     landmarks: Callable[..., Any] | None = eqx.field(static=True)
     links: tuple[tuple[int, int], ...] = eqx.field(static=True)
+    springs: tuple[tuple[int, int], ...] = eqx.field(static=True)
+    dampers: tuple[tuple[int, int], ...] = eqx.field(static=True)
     faces: tuple[tuple[int, ...], ...] = eqx.field(static=True)
     starts: dict[str, Start]
     name: str = eqx.field(static=True)
@@ -52,6 +55,8 @@ class Explicit(AbstractSystem):
         energy: ScalarFunction | None = None,
         landmarks: Callable[..., Any] | None = None,
         links: Sequence[tuple[int, int]] = (),
+        springs: Sequence[tuple[int, int]] = (),
+        dampers: Sequence[tuple[int, int]] = (),
         faces: Sequence[Sequence[int]] = (),
         starts: Mapping[str, tuple[Any, Any]] | None = None,
         name: str | None = None,
@@ -61,12 +66,14 @@ class Explicit(AbstractSystem):
         self.energy = energy
         self.landmarks = landmarks
         self.parts = parts
-        self.name = name or getattr(acceleration, "__name__", "explicit system")
+        self.name = name or name_after(acceleration, "explicit system")
         self.coordinates, self.params, self.starts = checked_description(
             coordinates, params, starts
         )
         n = len(self.coordinates)
-        self.links, self.faces = checked_drawing(landmarks, links, faces, n, self.params)
+        self.links, self.springs, self.dampers, self.faces = checked_drawing(
+            landmarks, n, self.params, links=links, springs=springs, dampers=dampers, faces=faces
+        )
 
         arguments = trial_arguments(n, self.params)
         trial_trace(acceleration, "acceleration", (n,), *arguments)

@@ -18,7 +18,7 @@ from ..geometry import (
     triple,
     vee,
 )
-from ._parts import AbstractPart, line
+from ._parts import AbstractPart
 from ._shapes import Shape
 
 
@@ -72,7 +72,7 @@ class _Stretch(AbstractPart):
         return 0.5 * self.stiffness * jnp.where(self.rest == 0, self.square, stretched)
 
     def sketch(self) -> Shape | None:
-        return line(*self.ends) if self.ends else None
+        return Shape(jnp.stack(self.ends), springs=((0, 1),)) if self.ends else None
 
 
 class Spring(eqx.Module):
@@ -131,7 +131,7 @@ class _Rubbing(AbstractPart):
         return _law(self.damper, rate)
 
     def sketch(self) -> Shape | None:
-        return line(*self.ends) if self.ends else None
+        return Shape(jnp.stack(self.ends), dampers=((0, 1),)) if self.ends else None
 
 
 class _Turning(AbstractPart):

@@ -19,6 +19,7 @@ from ._constraints import AbstractConstraint, Constraints, Holonomic
 from ._holds import AbstractHold
 from ._holds_of_parts import HoldsOfParts
 from ._loads import Gravity
+from ._naming import name_after
 from ._parts import AbstractPart
 from ._places import Parts, Places, placed
 from ._shapes import Shape, together
@@ -157,7 +158,8 @@ def machine(
 
     - `forces`: generalised forces beside those of the parts, `(q, qd, t, params) -> (n,)`.
     - `constraints`: beside the holds among the parts, as for `System`.
-    - `plane`: "xy", "xz" or "yz" to draw the machine in that plane instead of in space.
+    - `plane`: "xy", "xz" or "yz" to draw the machine in that plane; if None, pictures of a run that
+      stays in one of these planes are flat as well, and others are in space.
 
     **Returns:** a `System` whose Lagrangian, forces and drawing are those of the parts.
 
@@ -175,9 +177,11 @@ def machine(
         constraints=[*holds, *_listed(constraints)],
         landmarks=DrawingOfParts(parts, plane) if sketch else None,
         links=sketch.links if sketch else (),
+        springs=sketch.springs if sketch else (),
+        dampers=sketch.dampers if sketch else (),
         faces=sketch.faces if sketch else (),
         starts=starts,
-        name=name or getattr(parts, "__name__", "machine"),
+        name=name or name_after(parts, "machine"),
         parts=parts,
     )
 

@@ -1,4 +1,4 @@
-"""What bodies look like: points fixed in the body, rods between them, faces spanned by them.
+"""What parts look like: points, rods, springs and dampers between them, faces spanned by them.
 
 Sizes may be parameters; faces are seen from outside counter-clockwise. A box and a disc show their
 lower side (−z) in another colour, so that a flip is seen.
@@ -20,11 +20,16 @@ _BOX_FACES = ((4, 5, 7, 6), (0, 1, 3, 2), (0, 1, 5, 4), (1, 3, 7, 5), (3, 2, 6, 
 
 
 class Shape(eqx.Module):
-    """Points in body axes, shape (k, 3) [m], with links and faces between them."""
+    """Points in body axes, shape (k, 3) [m], with links and faces between them.
+
+    `springs` and `dampers` are pairs of points like `links`, and are drawn as coils and dashpots.
+    """
 
     points: AnyArray
     links: tuple[tuple[int, int], ...] = eqx.field(static=True, default=())
     faces: tuple[tuple[int, ...], ...] = eqx.field(static=True, default=())
+    springs: tuple[tuple[int, int], ...] = eqx.field(static=True, default=())
+    dampers: tuple[tuple[int, int], ...] = eqx.field(static=True, default=())
 
 
 def _scaled(corners: np.ndarray, *sizes: Number) -> AnyArray:
@@ -60,15 +65,16 @@ def disc(radius: Number) -> Shape:
 
 def together(*shapes: Shape) -> Shape:
     """Several shapes as one."""
-    links: list[tuple[int, int]] = []
+    lines: dict[str, list[tuple[int, int]]] = {"links": [], "springs": [], "dampers": []}
     faces: list[tuple[int, ...]] = []
     count = 0
     for shape in shapes:
-        links += [(count + i, count + j) for i, j in shape.links]
+        for kind, pairs in lines.items():
+            pairs += [(count + i, count + j) for i, j in getattr(shape, kind)]
         faces += [tuple(count + i for i in face) for face in shape.faces]
         count += shape.points.shape[0]
     points = jnp.concatenate([shape.points for shape in shapes])
-    return Shape(points, tuple(links), tuple(faces))
+    return Shape(points, faces=tuple(faces), **{kind: tuple(p) for kind, p in lines.items()})
 
 
 def top(radius: Number, height: Number, tip: Number) -> Shape:

@@ -15,6 +15,7 @@ from ._constraints import AbstractConstraint, Constraints, checked_constraints
 from ._coordinates import CoordinateUnits
 from ._drawing import checked_drawing
 from ._laws import ExplicitLaws, Laws
+from ._naming import name_after
 from ._parameters import cast_params, parameter_paths, replace_params
 from ._rules import require_sound_params
 from ._trial import trial_arguments
@@ -31,6 +32,8 @@ class AbstractSystem(eqx.Module):
     params: eqx.AbstractVar[Params]
     landmarks: eqx.AbstractVar[Callable[..., Any] | None]
     links: eqx.AbstractVar[tuple[tuple[int, int], ...]]
+    springs: eqx.AbstractVar[tuple[tuple[int, int], ...]]
+    dampers: eqx.AbstractVar[tuple[tuple[int, int], ...]]
     faces: eqx.AbstractVar[tuple[tuple[int, ...], ...]]
     starts: eqx.AbstractVar[dict[str, Start]]
 
@@ -97,10 +100,12 @@ class System(AbstractSystem):
     **Other arguments:**
 
     - `landmarks`: `(q, t, params) -> (k, 2)` or `(k, 3)`, points to draw [m].
-    - `links`: pairs of indices into the landmarks, drawn as rods.
+    - `links`, `springs`, `dampers`: pairs of indices into the landmarks, drawn as rods, coils and
+      dashpots.
     - `faces`: rings of indices into the landmarks, drawn as plates.
     - `starts`: `{"default": (q0, qd0)}`, named initial states.
-    - `name`: what the machine is called in print.
+    - `name`: what the machine is called in print; after its function, or the function or file
+      that this one is written in, if not given.
     - `parts`: `(q, t, params) -> {name: part}`, set by `machine(...)`; what is asked of single
       bodies goes by it.
 
@@ -125,6 +130,8 @@ class System(AbstractSystem):
     rows: tuple[str, ...] = eqx.field(static=True)  # names of the constraints' rows
     landmarks: Callable[..., Any] | None = eqx.field(static=True)
     links: tuple[tuple[int, int], ...] = eqx.field(static=True)
+    springs: tuple[tuple[int, int], ...] = eqx.field(static=True)
+    dampers: tuple[tuple[int, int], ...] = eqx.field(static=True)
     faces: tuple[tuple[int, ...], ...] = eqx.field(static=True)
     starts: dict[str, Start]
     name: str = eqx.field(static=True)
@@ -141,6 +148,8 @@ class System(AbstractSystem):
         constraints: Constraints = (),
         landmarks: Callable[..., Any] | None = None,
         links: Sequence[tuple[int, int]] = (),
+        springs: Sequence[tuple[int, int]] = (),
+        dampers: Sequence[tuple[int, int]] = (),
         faces: Sequence[Sequence[int]] = (),
         starts: Mapping[str, tuple[Any, Any]] | None = None,
         name: str | None = None,
@@ -151,12 +160,14 @@ class System(AbstractSystem):
         self.dissipation = dissipation
         self.landmarks = landmarks
         self.parts = parts
-        self.name = name or getattr(lagrangian, "__name__", "system")
+        self.name = name or name_after(lagrangian, "system")
         self.coordinates, self.params, self.starts = checked_description(
             coordinates, params, starts
         )
         n = len(self.coordinates)
-        self.links, self.faces = checked_drawing(landmarks, links, faces, n, self.params)
+        self.links, self.springs, self.dampers, self.faces = checked_drawing(
+            landmarks, n, self.params, links=links, springs=springs, dampers=dampers, faces=faces
+        )
 
         arguments = trial_arguments(n, self.params)
         trial_trace(lagrangian, "lagrangian", (), *arguments)

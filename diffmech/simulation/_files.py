@@ -42,6 +42,8 @@ class Recorded(AbstractSystem):
     params: Params
     landmarks: Callable[..., Any] | None = eqx.field(static=True, default=None)
     links: tuple[tuple[int, int], ...] = eqx.field(static=True, default=())
+    springs: tuple[tuple[int, int], ...] = eqx.field(static=True, default=())
+    dampers: tuple[tuple[int, int], ...] = eqx.field(static=True, default=())
     faces: tuple[tuple[int, ...], ...] = eqx.field(static=True, default=())
     starts: dict[str, Any] = eqx.field(default_factory=dict)
     likeness: Likeness | None = None  # how the machine of the run moves at a few states

@@ -18,8 +18,9 @@ from .._typing import Number
 from ..model import AbstractSystem
 from ..simulation import Trajectory
 from ._frames import Triads
-from ._machine import Drawing, Scene, frame, move, points_at, require_drawing, scene_of
-from ._places import chosen_points
+from ._machine import Drawing, frame, move
+from ._places import chosen_points, wants_space
+from ._scene import Scene, points_at, require_drawing, scene_of
 from ._series import drawable
 from ._style import INK, add_axes, fade, new_axes
 
@@ -91,13 +92,13 @@ class Animation:
         triads: Triads | None,
     ):
         self.times, self.interval, self.ax = times, interval, ax
-        self._points = points_at(run, times)
+        self._points = scene.seen(points_at(run, times))
         frame(ax, scene)
         self._drawing = Drawing(ax, scene, hinges=hinges)
         self._triads = triads
         if triads is not None:
             triads.add_to(ax)
-        self._followed = chosen_points(scene, points, scene.ends)
+        self._followed = chosen_points(scene, points, scene.kinds.trailed)
         self._sampled = np.asarray(run.ts), scene.points
         self._trail = trail
         blank = [[]] * scene.points.shape[2]
@@ -248,18 +249,22 @@ def animate(
     frames: bool = False,
     ax: Any = None,
 ) -> Animation:
-    """The machine in motion, drawn from its landmarks, links and faces.
+    """The machine in motion, drawn from its landmarks and what joins them.
+
+    A motion that stays in a coordinate plane is drawn in that plane.
 
     Args:
         speed: 1 is real time, 0.5 half as fast.
         fps: frames per second; the time between frames is rounded to GIF's hundredths.
         trail: how long a path the followed points leave behind [s of the run]; `math.inf` keeps
             all of it, 0 none.
-        points: indices of the landmarks that leave trails; None means the free ends of rods.
+        points: indices of the landmarks that leave trails; None means the free ends of rods and
+            springs, and the mass centres of bodies.
         clock: show the run's time.
         hinges: mark the joints.
         frames: draw the axes of every body, for machines of parts in space: x, y and z as full,
             dashed and dotted lines.
+        ax: three-dimensional axes draw a motion in a plane in space, too.
 
     Returns:
         An `Animation`: `.save("motion.gif")`; a notebook shows it.
@@ -280,7 +285,7 @@ def animate(
         )
     times = float(run.ts[0]) + interval * speed * np.arange(count)
     times = np.minimum(times, float(run.ts[-1]))
-    scene = scene_of(run)
+    scene = scene_of(run, space=wants_space(ax, frames))
     triads = Triads(run, scene, times) if frames else None
     ax = _own_axes(scene) if ax is None else new_axes(ax, space=scene.space)
     return Animation(

@@ -18,8 +18,8 @@ from .._results import name_of
 from ..model import parameter_paths
 from ..simulation import RUN_FILE, Trajectory
 from ._animation import animate
-from ._machine import require_drawing
 from ._pages import balance, overview, save_figure
+from ._scene import require_drawing
 
 CSV, REPORT, SETTINGS = "run.csv", "report.txt", "settings.json"
 COORDINATES, ENERGY, FILM = "trajectory.png", "energy.png", "motion.gif"

@@ -6,7 +6,8 @@ import numpy as np
 
 from ..motion import body_states_along, require_parts
 from ..simulation import Trajectory
-from ._machine import Scene, move, states_at
+from ._machine import move
+from ._scene import Scene, states_at
 
 _LENGTH = 0.16  # of the drawing's longest side
 # Told apart in grey by their darkness and dashes.

@@ -1,165 +1,55 @@
-"""A machine's drawing: rods, plates and hinges from its landmarks, links and faces."""
+"""A machine's drawing: rods, springs, dampers, plates and hinges where its landmarks are."""
 
+import itertools
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
-import equinox as eqx
-import jax
 import numpy as np
 
-from .._batches import in_batches
-from ..model import AbstractSystem, DrawingOfParts
-from ..simulation import Trajectory
+from ._scene import Scene
 from ._style import ACCENT, BACK, FRONT, INK, fade, name_axes
+from ._ties import RADIUS, abreast, coil, dashpot, turns_of
 
-_AT_REST = 1e-9  # of the drawing's size: a point that moves less is fixed
-_SAME_TIME = 1e-9  # of the duration
-_MARGIN = 0.08  # of the drawing's size around it
-_FLATTEST = 0.4  # least side of a box, of the longest one
 _ELEVATION = 18.0  # [deg] of the eye above the horizon
+_FILLED = (0.80, 0.70)  # of the axes' width and height, by the box
+_ABREAST = 1.3  # of a coil's radius: half of what a spring and a damper side by side are apart
 _OBLIQUE = 30.0  # [deg] between the eye and the broadside of the motion
-
-
-class Scene(NamedTuple):
-    """What the drawing of one run must hold.
-
-    `points` are the landmarks at the samples, shape (k, m, 2 or 3) [m]; `loose` marks the points
-    that are no corners of plates, nor always where another point is, nor on a line that stands
-    still; `fixed` those that never move, `ends` the loose, moving ones at which one rod ends;
-    `low` and `high` bound it all; `labels` name the points.
-    """
-
-    points: np.ndarray
-    links: tuple[tuple[int, int], ...]
-    faces: tuple[tuple[int, ...], ...]
-    loose: np.ndarray
-    fixed: np.ndarray
-    ends: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
-    labels: tuple[str, ...]
-
-    @property
-    def space(self) -> bool:
-        """Whether it is three-dimensional."""
-        return self.points.shape[2] == 3
-
-
-def require_drawing(system: AbstractSystem) -> None:
-    """Refuse a machine that does not say how it looks."""
-    if system.landmarks is None:
-        raise ValueError(
-            f"{system.name!r} has no drawing: declare `landmarks=` (points to draw) and `links=` "
-            "(rods between them); a run loaded from a file needs its machine, "
-            "`diffmech.load(path, system)`"
-        )
-
-
-def is_spatial(run: Trajectory) -> bool:
-    """Whether a machine is drawn in space; nothing is computed."""
-    require_drawing(run.system)
-    points = jax.eval_shape(run.system.landmarks, run.qs[0], run.ts[0], run.params)  # pyright: ignore
-    return points.shape[1] == 3
-
-
-@eqx.filter_jit
-def _landmarks(landmarks: Any, ts: Any, qs: Any, params: Any) -> Any:
-    return jax.vmap(lambda q, t: landmarks(q, t, params))(qs, ts)
-
-
-def states_at(run: Trajectory, times: np.ndarray) -> tuple[Any, Any]:
-    """Coordinates and rates at given times within the run, each of shape (k, n)."""
-    ts, span = np.asarray(run.ts), float(run.ts[-1] - run.ts[0])
-    nearest = np.searchsorted(ts, times - 0.5 * _SAME_TIME * span).clip(0, len(ts) - 1)
-    if np.allclose(ts[nearest], times, rtol=0, atol=_SAME_TIME * span):
-        return run.qs[nearest], run.qds[nearest]  # they are samples: nothing to interpolate
-    return run(times)
-
-
-def points_at(run: Trajectory, times: np.ndarray) -> np.ndarray:
-    """The landmarks at given times within the run, shape (k, m, 2 or 3) [m]."""
-    require_drawing(run.system)
-    qs, _ = states_at(run, times)
-    points = in_batches(_landmarks, run.system.landmarks, (times, qs), run.params)
-    points = np.asarray(points, np.float64)
-    if not np.all(np.isfinite(points)):
-        raise ValueError(f"`landmarks` of {run.system.name!r} must be finite, but are not all so")
-    return points
-
-
-def scene_of(run: Trajectory, times: np.ndarray | None = None) -> Scene:
-    """Look at a whole run, or at some times of it: what is fixed, what ends freely, how far it
-    reaches."""
-    points = points_at(run, np.asarray(run.ts) if times is None else times)
-    low, high = np.min(points, axis=(0, 1)), np.max(points, axis=(0, 1))
-    size = float(np.max(high - low))
-    if size == 0:
-        low, high, size = low - 0.5, high + 0.5, 1.0
-    reach = np.max(np.ptp(points, axis=0), axis=1)
-    fixed = reach <= _AT_REST * size
-    count = points.shape[1]
-    rods = np.bincount(np.array(run.system.links, int).reshape(-1), minlength=count)
-    corners = {corner for face in run.system.faces for corner in face}
-    loose = np.array([i not in corners for i in range(count)])
-    loose &= ~_repeated(points, _AT_REST * size) & ~_standing(run.system.links, fixed)
-    ends = ~fixed & loose & (rods <= 1)
-    margin = np.full_like(low, _MARGIN * size)
-    if points.shape[2] == 3:  # a flat motion gets a box with room for its numbers
-        margin = np.maximum(margin, (_FLATTEST * size - (high - low)) / 2)
-    return Scene(
-        points,
-        run.system.links,
-        run.system.faces,
-        loose,
-        fixed,
-        ends,
-        low - margin,
-        high + margin,
-        _labels(run, count),
-    )
-
-
-def _repeated(points: np.ndarray, distance: float) -> np.ndarray:
-    """Which points are at all times where an earlier one is, shape (m,)."""
-    count = points.shape[1]
-    again = np.zeros(count, bool)
-    for i in range(count):
-        gaps = np.max(np.abs(points[:, :i] - points[:, i : i + 1]), axis=(0, 2), initial=0.0)
-        again[i] = bool(np.any(gaps <= distance)) if i else False
-    return again
-
-
-def _standing(links: tuple[tuple[int, int], ...], fixed: np.ndarray) -> np.ndarray:
-    """Which points lie on lines that stand still, such as a wire, shape (m,)."""
-    moving_ends = {i for link in links if not all(fixed[list(link)]) for i in link}
-    linked = {i for link in links for i in link}
-    return np.array([i in linked and i not in moving_ends for i in range(len(fixed))]) & fixed
-
-
-def _labels(run: Trajectory, count: int) -> tuple[str, ...]:
-    """Names of the points: of the parts they belong to, or numbers."""
-    landmarks = run.system.landmarks
-    if isinstance(landmarks, DrawingOfParts):
-        return landmarks.labels(run.qs[0], run.ts[0], run.params)
-    return tuple(f"point {i}" for i in range(count))
 
 
 def frame(ax: Any, scene: Scene) -> None:
     """Set limits with equal scales on all axes, name them, and choose where to look from."""
     ax.set_xlim(scene.low[0], scene.high[0])
     ax.set_ylim(scene.low[1], scene.high[1])
-    name_axes(ax, "x [m]", "y [m]")
+    name_axes(ax, f"{scene.axes[0]} [m]", f"{scene.axes[1]} [m]")
     if not scene.space:
         ax.set_aspect("equal", adjustable="box")
         return
     ax.set_zlim(scene.low[2], scene.high[2])
     ax.set_zlabel("z [m]", fontsize=10, color=INK)
     sides = scene.high - scene.low
-    ax.set_box_aspect(sides, zoom=0.72)  # room for names and numbers on either side
-    for axis, side in zip((ax.xaxis, ax.yaxis, ax.zaxis), sides, strict=True):
-        axis.get_major_locator().set_params(nbins=max(1, int(4 * side / np.max(sides))))
+    spread = np.ptp(scene.points, axis=(0, 1))
+    for axis, side, reach in zip((ax.xaxis, ax.yaxis, ax.zaxis), sides, spread, strict=True):
+        count = max(1, int(4 * side / np.max(sides)))
+        # Across a motion in a plane one number is enough.
+        few = 2 if reach > 0.05 * scene.size else 1
+        axis.get_major_locator().set_params(nbins=count, min_n_ticks=few)
+        axis.labelpad = 9
     ax.view_init(elev=_ELEVATION, azim=_broadside(scene) + _OBLIQUE)
+    _fill(ax, scene)
     ax.computed_zorder = False  # ours is by depth, rods and plates alike
+
+
+def _fill(ax: Any, scene: Scene) -> None:
+    """Make the box as large as leaves room for names and numbers on either side."""
+    from mpl_toolkits.mplot3d.proj3d import proj_transform
+
+    sides = scene.high - scene.low
+    ax.set_box_aspect(sides)
+    bounds = zip(scene.low, scene.high, strict=True)
+    corners = np.array(list(itertools.product(*bounds)))
+    x, y, _ = proj_transform(corners[:, 0], corners[:, 1], corners[:, 2], ax.get_proj())
+    reach = np.max(np.abs(x)) / ax.viewLim.x1, np.max(np.abs(y)) / ax.viewLim.y1
+    ax.set_box_aspect(sides, zoom=min(_FILLED[0] / reach[0], _FILLED[1] / reach[1]))
 
 
 def _broadside(scene: Scene) -> float:
@@ -170,6 +60,15 @@ def _broadside(scene: Scene) -> float:
     across = math.degrees(math.atan2(main[1], main[0])) - 90.0
     # Of the two sides, the one in (−135°, 45°]: rounding does not turn motions along an axis round.
     return -135.0 + (across + 135.0) % 180.0
+
+
+def _largest_gap(ends: np.ndarray, others: np.ndarray) -> float:
+    """How far two lines, given by their ends (k, 2, d), are ever apart; in either sense."""
+    return min(float(np.max(np.abs(ends - each))) for each in (others, others[:, ::-1]))
+
+
+# Ends, turns (none: a damper), how many radii beside the line between the ends, the wire.
+_Tie = tuple[tuple[int, int], int, float, Any]
 
 
 class Drawing:
@@ -185,6 +84,9 @@ class Drawing:
             ax.plot(*blank, color=ink, linewidth=3.0, solid_capstyle="round")[0]
             for _ in scene.links
         ]
+        self._radius = RADIUS * scene.size
+        self._ties = [self._tie(pair, ink, spring=True) for pair in scene.springs]
+        self._ties += [self._tie(pair, ink, spring=False) for pair in scene.dampers]
         self._plates = [self._plate(len(face), ink) for face in scene.faces]
         self._marks = [
             (np.flatnonzero(chosen), ax.plot(*blank, linestyle="none", **style)[0])
@@ -192,15 +94,28 @@ class Drawing:
             if np.any(chosen)
         ]
 
-    def _mark_styles(self, hinges: bool, ink: Any) -> list[tuple[np.ndarray, dict[str, Any]]]:
+    def _tie(self, pair: tuple[int, int], ink: Any, *, spring: bool) -> _Tie:
         scene = self._scene
-        joints = scene.loose & ~scene.fixed & ~scene.ends & hinges
+        ends = scene.points[:, list(pair)]
+        turns = turns_of(np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1), self._radius)
+        others = scene.dampers if spring else scene.springs
+        # A spring and a damper between the same points are drawn side by side.
+        gaps = [_largest_gap(ends, scene.points[:, list(other)]) for other in others]
+        shared = min(gaps, default=np.inf) < 1e-6 * scene.size
+        shift = (_ABREAST if spring else -_ABREAST) if shared else 0.0
+        blank = [[]] * scene.points.shape[2]
+        wire = self._ax.plot(*blank, color=ink, linewidth=1.3, solid_joinstyle="round")[0]
+        return pair, turns if spring else 0, shift, wire
+
+    def _mark_styles(self, hinges: bool, ink: Any) -> list[tuple[np.ndarray, dict[str, Any]]]:
+        kinds = self._scene.kinds
+        joints = kinds.marked & ~kinds.fixed & ~kinds.ends & hinges
         ring = {"marker": "o", "markersize": 6, "color": ink, "markerfacecolor": "white"}
         accent = fade(ACCENT, self._strength)
         return [
             (joints, ring),
-            (scene.ends, {"marker": "o", "markersize": 7, "color": accent}),
-            (scene.loose & scene.fixed, {"marker": "s", "markersize": 7, "color": ink}),
+            (kinds.ends & kinds.marked, {"marker": "o", "markersize": 7, "color": accent}),
+            (kinds.marked & kinds.fixed, {"marker": "s", "markersize": 7, "color": ink}),
         ]
 
     def _plate(self, corners: int, ink: Any) -> Any:
@@ -217,7 +132,9 @@ class Drawing:
     def artists(self) -> list[Any]:
         """Everything drawn, from back to front."""
         marks = [artist for _, artist in self._marks]
-        return sorted([*self._rods, *self._plates, *marks], key=lambda artist: artist.zorder)
+        wires = [wire for *_, wire in self._ties]
+        drawn = [*self._rods, *wires, *self._plates, *marks]
+        return sorted(drawn, key=lambda artist: artist.zorder)
 
     def place(self, points: np.ndarray) -> None:
         """Move everything to landmarks of shape (m, 2 or 3) [m]."""
@@ -226,6 +143,7 @@ class Drawing:
         for rod, link in zip(self._rods, scene.links, strict=True):
             move(rod, points[list(link)])
             rod.set_zorder(self._layer + depth[list(link)].mean())
+        self._place_ties(points, depth)
         for plate, face in zip(self._plates, scene.faces, strict=True):
             corners = points[list(face)]
             plate.set_verts([corners]) if scene.space else plate.set_xy(corners)
@@ -233,10 +151,31 @@ class Drawing:
             x, y = seen[:, 0], seen[:, 1]
             area = np.sum(x * np.roll(y, -1) - y * np.roll(x, -1))
             plate.set_facecolor(fade(FRONT if area >= 0 else BACK, self._strength))
-            plate.set_zorder(self._layer + depth[list(face)].mean())
+            # In a plane all depths are the same; of a solid, what faces the eye is in front.
+            nearer = 0.1 if area >= 0 and not scene.space else 0.0
+            plate.set_zorder(self._layer + depth[list(face)].mean() + nearer)
         for chosen, marks in self._marks:
             move(marks, points[chosen])
             marks.set_zorder(self._layer + 1.5)
+
+    def _place_ties(self, points: np.ndarray, depth: np.ndarray) -> None:
+        """Stretch springs and dampers between their ends."""
+        sight = self._sight() if self._scene.space else None
+        for pair, turns, shift, wire in self._ties:
+            a, b = points[pair[0]], points[pair[1]]
+            start, end = abreast(a, b, shift * self._radius, sight) if shift else (a, b)
+            if turns:
+                line = coil(start, end, turns, self._radius, sight)
+            else:
+                line = dashpot(start, end, self._radius, sight)
+            move(wire, np.vstack([a, line, b]))
+            wire.set_zorder(self._layer + depth[list(pair)].mean())
+
+    def _sight(self) -> np.ndarray:
+        """Towards the eye, in space."""
+        up, round_z = math.radians(self._ax.elev), math.radians(self._ax.azim)
+        level = math.cos(up)
+        return np.array([level * math.cos(round_z), level * math.sin(round_z), math.sin(up)])
 
     def _seen(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Where the points are on the paper, and how near to the eye, from 0 to 1."""

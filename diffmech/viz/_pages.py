@@ -1,6 +1,7 @@
 """Whole figures of one run, and pictures on disk."""
 
 import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -9,12 +10,16 @@ from matplotlib import rc_context
 from .._records import atomic_file, require_writable
 from ..simulation import Trajectory
 from ._energy import energy, imbalance
-from ._machine import is_spatial
-from ._places import paths
+from ._places import chosen_points, draw_paths, drawn_height
+from ._scene import Scene, scene_of
 from ._series import chosen, coordinates, drawable, rates
 from ._style import INK, add_axes, literal, new_figure
 
 FORMATS = (".png", ".pdf", ".svg")
+_COLUMN, _ROW, _LOWEST_ROW = 5.4, 2.2, 1.7  # [inch]
+_MOST_IN_ONE_COLUMN = 3  # panels, where nothing else is drawn
+
+_Panel = tuple[Any, dict[str, Any]]  # what draws it, and its options
 
 
 def overview(run: Trajectory, *, figure: Any = None) -> Any:
@@ -23,28 +28,70 @@ def overview(run: Trajectory, *, figure: Any = None) -> Any:
     Angles that turn over are shown wrapped as well. Returns the Figure: `figure`, or a new one.
     """
     run = drawable(run)
+    scene = None if run.system.landmarks is None else scene_of(run)
+    left, right, size = _arranged(_panels(run), scene)
+    figure = _sheet(figure, size)
+    columns = figure.add_gridspec(1, 2 if right or scene else 1)
+    first = _stacked(run, figure, left, columns[0].subgridspec(len(left), 1))
+    if scene is not None:
+        high = drawn_height(scene, _COLUMN)
+        each = (size[1] - high) / max(len(right), 1)
+        ratios = [high, *[each] * len(right)]
+        grid = columns[1].subgridspec(len(ratios), 1, height_ratios=ratios)
+        ax = add_axes(figure, grid[0], space=scene.space)
+        draw_paths(scene, chosen_points(scene, None, scene.kinds.followed), None, ax)
+        _stacked(run, figure, right, grid, first)
+    elif right:
+        _stacked(run, figure, right, columns[1].subgridspec(len(right), 1), first)
+    return _titled(figure, run)
+
+
+def _panels(run: Trajectory) -> list[_Panel]:
+    """Coordinates of one unit each, then their rates."""
     units = run.system.coordinates
     groups = {unit: [n for n in units if units[n] == unit] for unit in units.values()}
-    panels: list[tuple[Any, dict[str, Any]]] = []
+    panels: list[_Panel] = []
     for unit, names in groups.items():
         panels.append((coordinates, {"names": names}))
         if unit == "rad" and _turns_over(run, names):
             panels.append((coordinates, {"names": names, "wrapped": True}))
-        panels.append((rates, {"names": names}))
-    drawn = run.system.landmarks is not None
-    figure = _sheet(figure, (11.0 if drawn else 6.6, 2.3 * max(len(panels), 2)))
-    grid = figure.add_gridspec(len(panels), 1 + drawn, width_ratios=[1.35, 1][: 1 + drawn])
-    first = None
+    return panels + [(rates, {"names": names}) for names in groups.values()]
+
+
+def _arranged(
+    panels: list[_Panel], scene: Scene | None
+) -> tuple[list[_Panel], list[_Panel], tuple[float, float]]:
+    """Panels on the left, those on the right (below the drawing), and the size of the sheet [inch].
+
+    As many go to the right as make both columns about equally high.
+    """
+    count = len(panels)
+    if scene is None:
+        if count <= _MOST_IN_ONE_COLUMN:
+            return panels, [], (6.6, _ROW * max(count, 2))
+        left = [panel for panel in panels if panel[0] is coordinates]
+        right = panels[len(left) :]
+        return left, right, (2 * _COLUMN, _ROW * max(len(left), 2))
+    high = drawn_height(scene, _COLUMN)
+    heights = [(_ROW * (count - k), high + _ROW * k) for k in range(count)]
+    k = min(range(count), key=lambda k: abs(heights[k][0] - heights[k][1]))
+    height = max(heights[k]) if k else max(high, _LOWEST_ROW * count)
+    return panels[: count - k], panels[count - k :], (2 * _COLUMN, height)
+
+
+def _stacked(
+    run: Trajectory, figure: Any, panels: list[_Panel], column: Any, first: Any = None
+) -> Any:
+    """Draw panels in the last rows of a column over one axis of time, which is returned."""
+    above = column.nrows - len(panels)
     for row, (draw, options) in enumerate(panels):
-        ax = add_axes(figure, grid[row, 0], sharex=first)
+        ax = add_axes(figure, column[above + row], sharex=first)
         first = first or ax
         draw(run, **options, ax=ax)
         if row < len(panels) - 1:
             ax.set_xlabel("")
             ax.tick_params(labelbottom=False)
-    if drawn:
-        paths(run, ax=add_axes(figure, grid[:, 1], space=is_spatial(run)))
-    return _titled(figure, run)
+    return first
 
 
 def balance(run: Trajectory, *, figure: Any = None) -> Any:
@@ -76,7 +123,9 @@ def _titled(figure: Any, run: Trajectory) -> Any:
     how = f"rtol {float(settings.rtol):.0e}"
     if settings.dt is not None:
         how = f"dt {float(settings.dt):.3g} s"
-    figure.suptitle(f"{literal(run.system.name)}, {settings.method}, {how}", fontsize=11, color=INK)
+    # Names of the catalogue are words of the command line: `n_link:n=5`.
+    name = literal(re.sub(r":(?=\w+=)", ", ", run.system.name).replace("_", " "))
+    figure.suptitle(f"{name}, {settings.method}, {how}", fontsize=11, color=INK)
     return figure
 
 

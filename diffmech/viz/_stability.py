@@ -25,6 +25,7 @@ VERDICT_COLOURS = {
     Verdict.FAILED: "#CC79A7",
     Verdict.MISSING: "#FFFFFF",
 }
+_SHADES = "summer"  # of what is unstable, by what the criterion measured
 _MOST_PIXELS = 4000  # of a strip: more points than that share one
 _MOST_SHARP = 500  # of a strip: more of them than a screen has there
 _MOST_PIXELS_EACH_WAY = 1000  # of an area whose points are not equally far apart
@@ -103,7 +104,7 @@ def areas(record: StabilityMap, ax: Any = None) -> Any:
     how = {"extent": extent, "aspect": "auto", "origin": "lower", "interpolation": "nearest"}
     ax.imshow(np.swapaxes(_colours(verdicts), 0, 1), zorder=1, **how)
     if np.any(np.isfinite(shown)):
-        image = ax.imshow(shown, cmap="summer", zorder=2, **how)
+        image = ax.imshow(shown, cmap=_SHADES, zorder=2, **how)
         bar = ax.figure.colorbar(image, ax=ax, pad=0.02)
         bar.set_label(_measured(record), fontsize=10, color=INK)
         bar.ax.tick_params(labelsize=9, color=INK, labelcolor=INK)
@@ -116,7 +117,7 @@ def areas(record: StabilityMap, ax: Any = None) -> Any:
     for each, values, unit in ((ax.xaxis, x, x_unit), (ax.yaxis, y, y_unit)):
         if unit == "deg":
             tick_in_degrees(each, *_ends(values))
-    _key(ax, record, without=(Verdict.UNSTABLE,))
+    _key(ax, record, shades=_SHADES if np.any(np.isfinite(shown)) else None)
     return ax
 
 
@@ -177,16 +178,25 @@ def _measured(record: StabilityMap) -> str:
     return literal(str(about.get("measures", _MEASURED.get(name, name))))
 
 
-def _key(ax: Any, record: StabilityMap, without: tuple[Verdict, ...] = ()) -> None:
-    """What the colours mean, above the axes."""
+def _key(ax: Any, record: StabilityMap, shades: str | None = None) -> None:
+    """What the colours mean, above the axes: stable, unstable, and all else that occurs.
+
+    `shades` is the colour map of what is unstable, where it has more than one colour.
+    """
+    from matplotlib import colormaps
+    from matplotlib.legend_handler import HandlerTuple
     from matplotlib.patches import Patch
 
     counts = record.counts
     total = max(record.verdicts.size, 1)
-    kinds = [kind for kind in Verdict if counts[kind] and kind not in without]
-    patches = [
+    always = (Verdict.STABLE, Verdict.UNSTABLE)
+    kinds = [kind for kind in Verdict if counts[kind] or kind in always]
+    patches: list[Any] = [
         Patch(facecolor=VERDICT_COLOURS[kind], edgecolor=INK, linewidth=0.5) for kind in kinds
     ]
+    if shades is not None:
+        some = colormaps[shades](np.linspace(0.0, 1.0, 5))
+        patches[kinds.index(Verdict.UNSTABLE)] = tuple(Patch(facecolor=shade) for shade in some)
     labels = [f"{kind.name.lower()} {100 * counts[kind] / total:.3g} %" for kind in kinds]
     ax.legend(
         patches,
@@ -194,6 +204,7 @@ def _key(ax: Any, record: StabilityMap, without: tuple[Verdict, ...] = ()) -> No
         loc="lower left",
         bbox_to_anchor=(0.0, 1.0),
         ncols=len(kinds),
+        handler_map={tuple: HandlerTuple(ndivide=None, pad=0.0)},
         frameon=False,
         fontsize=9,
         labelcolor=INK,
