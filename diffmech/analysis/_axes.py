@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._checks import as_array, as_count, as_scalar, as_vector, is_traced, require_finite
-from .._suggest import suggestion
+from .._suggest import quoted, suggestion
 from .._typing import AnyArray
 from ..model import (
     AbstractSystem,
@@ -93,7 +93,7 @@ def axis_kind(system: AbstractSystem, name: str) -> tuple[str, str]:
     if not found:
         if "[" not in name:
             raise ValueError(
-                f"there is no coordinate, rate or parameter {name!r}."
+                f"there is no coordinate, rate or parameter {quoted(name)}."
                 + suggestion(name, [*names, *rates, *paths])
             )
         found = ["parameter"]

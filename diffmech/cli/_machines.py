@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .._suggest import suggestion
+from .._suggest import quoted, suggestion
 from ..systems import CATALOGUE
 from ._tuning import remember_programs
 from ._words import assignment, numbers, require_known
@@ -31,7 +31,9 @@ def machine(text: str) -> "AbstractSystem":
     name, _, arguments = text.partition(":")
     if name not in CATALOGUE:
         own = " A machine of your own is given as my_system.py:name."
-        raise click.UsageError(f"there is no system {name!r}.{suggestion(name, CATALOGUE)}{own}")
+        raise click.UsageError(
+            f"there is no system {quoted(name)}.{suggestion(name, CATALOGUE)}{own}"
+        )
     remember_programs()
     return _from_catalogue(name, arguments)
 
@@ -87,7 +89,7 @@ def _from_file(path: Path, name: str) -> "AbstractSystem":
     if name not in vars(module):
         options = [*machines, *makers]
         found = suggestion(name, options) if options else " It defines no system at all."
-        raise click.UsageError(f"`{path}` has no {name!r}.{found}")
+        raise click.UsageError(f"`{path}` has no {quoted(name)}.{found}")
     value = vars(module)[name]
     if callable(value) and not isinstance(value, AbstractSystem):
         value = _called(value, path, name)

@@ -41,11 +41,11 @@ class _Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        from .._suggest import suggestion
+        from .._suggest import quoted, suggestion
 
         if args and self.get_command(ctx, args[0]) is None and not args[0].startswith("-"):
             raise click.UsageError(
-                f"there is no command {args[0]!r}.{suggestion(args[0], self.commands)}"
+                f"there is no command {quoted(args[0])}.{suggestion(args[0], self.commands)}"
             )
         return super().resolve_command(ctx, args)
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import click
 
-from .._suggest import suggestion
+from .._suggest import quoted, suggestion
 
 _UNITS = {"": 1.0, "rad": 1.0, "deg": math.pi / 180, "°": math.pi / 180, "turn": 2 * math.pi}
 _NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
@@ -85,7 +85,7 @@ def numbers(text: str, what: str) -> float | list[float]:
 def require_known(word: str, kind: str, options: Sequence[str]) -> None:
     """Refuse a name that is not among the valid ones."""
     if word not in options:
-        raise click.UsageError(f"there is no {kind} {word!r}.{suggestion(word, options)}")
+        raise click.UsageError(f"there is no {kind} {quoted(word)}.{suggestion(word, options)}")
 
 
 _SHELL = {

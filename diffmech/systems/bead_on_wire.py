@@ -13,7 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from .._suggest import suggestion
+from .._suggest import quoted, suggestion
 from .._typing import AnyArray, Number, Numbers, Scalar, Vector
 from ..model import AbstractPart, Damper, Gravity, Particle, Scenery, System, machine, number_field
 
@@ -94,7 +94,7 @@ def bead_on_wire(
     """
     if isinstance(wire, str):
         if wire not in WIRES:
-            raise ValueError(f"there is no wire {wire!r}.{suggestion(wire, WIRES)}")
+            raise ValueError(f"there is no wire {quoted(wire)}.{suggestion(wire, WIRES)}")
         curve, numbers = WIRES[wire]
     else:
         curve, numbers = wire, ()

@@ -16,7 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from .._checks import as_array
-from .._suggest import suggestion
+from .._suggest import quoted, suggestion
 from .._typing import AnyArray, Number, Numbers, Scalar, Vector
 from ..model import Holonomic, System, length_field, mass_field, number_field
 
@@ -110,7 +110,7 @@ def four_bar(
     with the crank turning at 8 rad/s.
     """
     if kind not in KINDS:
-        raise ValueError(f"there is no four-bar {kind!r}.{suggestion(kind, KINDS)}")
+        raise ValueError(f"there is no four-bar {quoted(kind)}.{suggestion(kind, KINDS)}")
     if (lengths is None) != (ground is None):
         raise ValueError("`lengths` and `ground` must be given together, but one is missing")
     rods, base = KINDS[kind] if lengths is None else (lengths, ground)

@@ -19,7 +19,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from .._checks import as_array
-from .._suggest import suggestion
+from .._suggest import quoted, suggestion
 from .._typing import AnyArray, Numbers, Scalar, Vector
 from ..geometry import (
     Pose,
@@ -150,7 +150,7 @@ def free_body(
     "about_z").
     """
     if route not in _ROUTES:
-        raise ValueError(f"there is no route {route!r}.{suggestion(str(route), _ROUTES)}")
+        raise ValueError(f"there is no route {quoted(route)}.{suggestion(str(route), _ROUTES)}")
     chosen = _ROUTES[route]
     spins = {"default": as_array(omega)}
     for i, axis in enumerate("xyz"):

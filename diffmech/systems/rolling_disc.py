@@ -31,7 +31,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from .._checks import as_scalar
-from .._suggest import suggestion
+from .._suggest import quoted, suggestion
 from .._typing import AnyArray, Number, Scalar, Vector
 from ..geometry import Pose, fixed, revolute
 from ..model import (
@@ -198,7 +198,7 @@ def rolling_disc(
     "upright" straight ahead at twice the critical speed. All roll; so must other starts.
     """
     if route not in _ROUTES:
-        raise ValueError(f"there is no route {route!r}.{suggestion(str(route), _ROUTES)}")
+        raise ValueError(f"there is no route {quoted(route)}.{suggestion(str(route), _ROUTES)}")
     params = uniform(mass, radius, gravity)
     pace = math.sqrt(abs(float(params.gravity)) / float(params.radius)) or 1.0  # [rad/s]
     fast, lean, turning = 2 / math.sqrt(3) * pace, 0.3, 0.35 * pace
