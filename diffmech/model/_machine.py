@@ -21,6 +21,7 @@ from ._holds_of_parts import HoldsOfParts
 from ._loads import Gravity
 from ._parts import AbstractPart
 from ._places import Parts, Places, placed
+from ._rules import Range
 from ._shapes import Shape, together
 from ._system import System, checked_description
 from ._trial import depends, trial_arguments
@@ -134,6 +135,8 @@ def machine(
     plane: str | None = None,
     starts: Mapping[str, tuple[Any, Any]] | None = None,
     name: str | None = None,
+    units: Mapping[str, str] | None = None,
+    ranges: Mapping[str, Range] | None = None,
 ) -> System:
     """A machine described by its parts.
 
@@ -150,8 +153,8 @@ def machine(
       coordinates are q: bodies and particles `.at(...)` their poses and points, `Gravity`, springs
       and dampers between points, `force`s and `torque`s, and `Hold`s between bodies whose poses are
       free.
-    - `coordinates`, `params`, `starts`, `name`: as for `System`. Bodies, springs and dampers are
-      parameters like any others.
+    - `coordinates`, `params`, `starts`, `name`, `units`, `ranges`: as for `System`. Bodies, springs
+      and dampers are parameters like any others; bodies know their units.
 
     **Other arguments:**
 
@@ -165,11 +168,11 @@ def machine(
     """
     if plane is not None and plane not in _PLANES:
         raise ValueError(f"`plane` must be one of {', '.join(_PLANES)}, but is {plane!r}")
-    units, params, _ = checked_description(coordinates, params, starts)
-    sketch, pushing, holds = _tried(parts, len(units), params)
+    named, params, _ = checked_description(coordinates, params, starts)
+    sketch, pushing, holds = _tried(parts, len(named), params)
     return System(
         LagrangianOfParts(parts),
-        units,
+        named,
         params,
         forces=ForcesOfParts(parts, forces) if pushing else forces,
         constraints=[*holds, *_listed(constraints)],
@@ -179,6 +182,8 @@ def machine(
         starts=starts,
         name=name or getattr(parts, "__name__", "machine"),
         parts=parts,
+        units=units,
+        ranges=ranges,
     )
 
 

@@ -15,16 +15,27 @@ import numpy as np
 
 from .._suggest import quoted, suggestion
 from .._typing import AnyArray, Number, Numbers, Scalar, Vector
-from ..model import AbstractPart, Damper, Gravity, Particle, Scenery, System, machine, number_field
+from ..model import (
+    AbstractPart,
+    Damper,
+    Gravity,
+    Particle,
+    Scenery,
+    System,
+    acting_on,
+    gravity_field,
+    machine,
+    number_field,
+)
 
 _DRAWN = np.linspace(-3.0, 3.0, 61)  # values of s at which the wire is drawn
 
 
 class Params(eqx.Module):
     bead: Particle
-    friction: Damper
-    gravity: Scalar = number_field()  # [m/s^2]
-    shape: AnyArray = number_field()  # numbers of the curve
+    friction: Damper = acting_on("length")
+    gravity: Scalar = gravity_field()  # [m/s^2]
+    shape: AnyArray = number_field("m")  # numbers of the curve
 
 
 def helix(s: Scalar, shape: Vector) -> tuple[Any, Any, Any]:
@@ -105,6 +116,7 @@ def bead_on_wire(
             Particle(mass), Damper(friction), gravity, numbers if shape is None else shape
         ),
         starts={"default": ([0.5], [0.0])},
+        units=None if isinstance(wire, str) else {"shape": ""},
         name="bead_on_wire" if wire == "helix" else f"bead_on_wire:wire={_name(wire)}",
     )
 

@@ -17,7 +17,9 @@ from ..model import (
     RigidBody,
     Scenery,
     System,
+    acting_on,
     force,
+    gravity_field,
     length_field,
     machine,
     number_field,
@@ -28,11 +30,11 @@ from ..model import (
 class Params(eqx.Module):
     cart: Particle
     pole: RigidBody
-    track: Damper  # friction of the cart
-    hinge: Damper  # friction of the hinge
+    track: Damper = acting_on("length")  # friction of the cart
+    hinge: Damper = acting_on("angle")  # friction of the hinge
     length: Scalar = length_field()  # of the pole [m]
-    gravity: Scalar = number_field()  # [m/s^2]
-    push: Scalar = number_field()  # on the cart, along x [N]
+    gravity: Scalar = gravity_field()  # [m/s^2]
+    push: Scalar = number_field("N", (-100.0, 100.0))  # on the cart, along x [N]
 
 
 def parts(q: Vector, t: Scalar, params: Params) -> dict[str, AbstractPart]:

@@ -15,9 +15,11 @@ from ..model import (
     Gravity,
     RigidBody,
     System,
+    gravity_field,
     joint,
     machine,
     number_field,
+    place_field,
     rod,
 )
 
@@ -25,10 +27,10 @@ from ..model import (
 class Params(eqx.Module):
     upper: RigidBody
     lower: RigidBody
-    axes: AnyArray = number_field()  # two directions, rows, in the frame before
-    elbow: AnyArray = number_field()  # first hinge to second, in body 1 [m]
-    centres: AnyArray = number_field()  # each hinge to its body's mass centre, rows [m]
-    gravity: Scalar = number_field()  # [m/s^2], along -z
+    axes: AnyArray = number_field("1")  # two directions, rows, in the frame before
+    elbow: AnyArray = place_field()  # first hinge to second, in body 1 [m]
+    centres: AnyArray = place_field()  # each hinge to its body's mass centre, rows [m]
+    gravity: Scalar = gravity_field()  # [m/s^2], along -z
 
 
 def parts(q: Vector, t: Scalar, params: Params) -> dict[str, AbstractPart]:

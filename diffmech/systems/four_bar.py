@@ -18,7 +18,7 @@ import numpy as np
 from .._checks import as_array
 from .._suggest import quoted, suggestion
 from .._typing import AnyArray, Number, Numbers, Scalar, Vector
-from ..model import Holonomic, System, length_field, mass_field, number_field
+from ..model import Holonomic, System, gravity_field, length_field, mass_field
 
 KINDS: dict[str, tuple[tuple[float, ...], float]] = {  # lengths of the links, and ground [m]
     "crank_rocker": ((1.0, 3.0, 2.5), 3.0),
@@ -33,7 +33,7 @@ class Params(eqx.Module):
     masses: Vector = mass_field()  # [kg]
     lengths: Vector = length_field()  # [m]
     ground: Scalar = length_field()  # between the pivots [m]
-    gravity: Scalar = number_field()  # [m/s^2]
+    gravity: Scalar = gravity_field()  # [m/s^2]
 
 
 def landmarks(q: Vector, t: Scalar, params: Params) -> AnyArray:

@@ -19,10 +19,10 @@ from ..model import (
     Gravity,
     RigidBody,
     System,
+    gravity_field,
     joint,
     length_field,
     machine,
-    number_field,
     top,
 )
 
@@ -30,7 +30,7 @@ from ..model import (
 class Params(eqx.Module):
     top: RigidBody  # about its mass centre, symmetric about z
     height: Scalar = length_field()  # tip to mass centre [m]
-    gravity: Scalar = number_field()  # [m/s^2]
+    gravity: Scalar = gravity_field()  # [m/s^2]
 
 
 class _Parts(eqx.Module):

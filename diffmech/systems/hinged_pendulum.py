@@ -23,18 +23,21 @@ from ..model import (
     RigidBody,
     Scenery,
     System,
+    acting_on,
+    gravity_field,
     joint,
     machine,
     number_field,
+    place_field,
 )
 
 
 class Params(eqx.Module):
     body: RigidBody
-    friction: Damper  # of the hinge
-    axis: AnyArray = number_field()  # direction of the hinge, any length
-    centre: AnyArray = number_field()  # hinge to mass centre at theta = 0 [m]
-    gravity: Scalar = number_field()  # [m/s^2]
+    friction: Damper = acting_on("angle")  # of the hinge
+    axis: AnyArray = number_field("1")  # direction of the hinge, any length
+    centre: AnyArray = place_field()  # hinge to mass centre at theta = 0 [m]
+    gravity: Scalar = gravity_field()  # [m/s^2]
 
 
 def parts(q: Vector, t: Scalar, params: Params) -> dict[str, AbstractPart]:

@@ -16,6 +16,8 @@ from ..model import (
     Particle,
     Scenery,
     System,
+    acting_on,
+    gravity_field,
     length_field,
     machine,
     number_field,
@@ -24,11 +26,11 @@ from ..model import (
 
 class Params(eqx.Module):
     bob: Particle
-    friction: Damper  # of the hinge
+    friction: Damper = acting_on("angle")  # of the hinge
     length: Scalar = length_field()  # [m]
-    amplitude: Scalar = number_field()  # a of the pivot [m]
-    frequency: Scalar = number_field()  # Ω of the pivot [rad/s]
-    gravity: Scalar = number_field()  # [m/s^2]
+    amplitude: Scalar = number_field("m", (0.0, 1.0))  # a of the pivot [m]
+    frequency: Scalar = number_field("rad/s", (0.0, 1e3))  # Ω of the pivot [rad/s]
+    gravity: Scalar = gravity_field()  # [m/s^2]
 
 
 def parts(q: Vector, t: Scalar, params: Params) -> dict[str, AbstractPart]:

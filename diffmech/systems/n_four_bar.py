@@ -17,7 +17,7 @@ import numpy as np
 
 from .._checks import as_count
 from .._typing import AnyArray, Number, Scalar, Vector
-from ..model import Holonomic, System, length_field, mass_field, number_field
+from ..model import Holonomic, System, gravity_field, length_field, mass_field
 
 _SPIN = 8.0  # [rad/s] of the cranks: enough to go round
 
@@ -27,7 +27,7 @@ class Params(eqx.Module):
     coupler_mass: Scalar = mass_field()  # of each [kg]
     crank: Scalar = length_field()  # [m]
     coupler: Scalar = length_field()  # also between neighbouring pivots [m]
-    gravity: Scalar = number_field()  # [m/s^2]
+    gravity: Scalar = gravity_field()  # [m/s^2]
 
 
 def _pivots(q: Vector, params: Params) -> AnyArray:

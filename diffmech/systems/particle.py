@@ -6,13 +6,22 @@ q = (x, y, z) [m], z up. Drag is −(c + c₂|v|) v.
 import equinox as eqx
 
 from .._typing import Number, Scalar, Vector
-from ..model import AbstractPart, Damper, Gravity, Particle, System, machine, number_field
+from ..model import (
+    AbstractPart,
+    Damper,
+    Gravity,
+    Particle,
+    System,
+    acting_on,
+    gravity_field,
+    machine,
+)
 
 
 class Params(eqx.Module):
     particle: Particle
-    drag: Damper
-    gravity: Scalar = number_field()  # [m/s^2]
+    drag: Damper = acting_on("length")
+    gravity: Scalar = gravity_field()  # [m/s^2]
 
 
 def parts(q: Vector, t: Scalar, params: Params) -> dict[str, AbstractPart]:

@@ -42,10 +42,10 @@ from ..model import (
     Hold,
     RigidBody,
     disc as disc_shape,
+    gravity_field,
     kinetic_of,
     length_field,
     machine,
-    number_field,
     placed,
     potential_of,
 )
@@ -58,7 +58,7 @@ _ROUTES = ("multipliers", "momentum")
 class Params(eqx.Module):
     disc: RigidBody  # about its centre, symmetric about its own z
     radius: Scalar = length_field()  # [m]
-    gravity: Scalar = number_field()  # [m/s^2]
+    gravity: Scalar = gravity_field()  # [m/s^2]
 
 
 def pose_of(q: Vector, params: Params) -> Pose:

@@ -15,16 +15,16 @@ from ..model import (
     Particle,
     Scenery,
     System,
+    gravity_field,
     length_field,
     machine,
-    number_field,
 )
 
 
 class Params(eqx.Module):
     bob: Particle
     length: Scalar = length_field()  # [m]
-    gravity: Scalar = number_field()  # [m/s^2]
+    gravity: Scalar = gravity_field()  # [m/s^2]
 
 
 def parts(q: Vector, t: Scalar, params: Params) -> dict[str, AbstractPart]:

@@ -9,14 +9,24 @@ import jax.numpy as jnp
 import numpy as np
 
 from .._typing import Number, Scalar, Vector
-from ..model import AbstractPart, Damper, Gravity, Particle, Spring, System, machine, number_field
+from ..model import (
+    AbstractPart,
+    Damper,
+    Gravity,
+    Particle,
+    Spring,
+    System,
+    acting_on,
+    gravity_field,
+    machine,
+)
 
 
 class Params(eqx.Module):
     bob: Particle
-    spring: Spring
-    damper: Damper  # beside the spring
-    gravity: Scalar = number_field()  # [m/s^2]
+    spring: Spring = acting_on("length")
+    damper: Damper = acting_on("length")  # beside the spring
+    gravity: Scalar = gravity_field()  # [m/s^2]
 
 
 def parts(q: Vector, t: Scalar, params: Params) -> dict[str, AbstractPart]:
