@@ -21,7 +21,7 @@ from ._report import report
 from ._signals import Signals, watching
 from ._simulate import simulate
 from ._systems import systems
-from ._words import for_the_shell
+from ._words import brief, for_the_shell
 
 _EXITS = """
 \b
@@ -111,7 +111,7 @@ def run(arguments: Sequence[str]) -> int:
             if debug:
                 traceback.print_exc()
             code, sentence = _ending(error, signals)
-            _say(sentence)
+            _say(brief(sentence, arguments))
             return code
 
 

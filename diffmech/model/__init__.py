@@ -39,6 +39,11 @@ from ._machine import (
     potential_of as potential_of,
     weight_of as weight_of,
 )
+from ._measures import (
+    parameter_ranges as parameter_ranges,
+    parameter_unit as parameter_unit,
+    parameter_units as parameter_units,
+)
 from ._parameters import (
     match_params as match_params,
     parameter_names as parameter_names,
@@ -70,8 +75,3 @@ from ._shapes import (
     top as top,
 )
 from ._system import AbstractSystem as AbstractSystem, System as System
-from ._units import (
-    parameter_ranges as parameter_ranges,
-    parameter_unit as parameter_unit,
-    parameter_units as parameter_units,
-)

@@ -15,19 +15,17 @@ class FixedMapping(Mapping[str, _Value]):
     _pairs: tuple[tuple[str, _Value], ...]
 
     def __init__(self, given: Mapping[str, _Value] | None = None):
-        self._pairs = tuple((given or {}).items())
+        self._values = dict(given or {})
+        self._pairs = tuple(self._values.items())
 
     def __getitem__(self, name: str) -> _Value:
-        for candidate, value in self._pairs:
-            if candidate == name:
-                return value
-        raise KeyError(name)
+        return self._values[name]
 
     def __iter__(self) -> Iterator[str]:
-        return (name for name, _ in self._pairs)
+        return iter(self._values)
 
     def __len__(self) -> int:
-        return len(self._pairs)
+        return len(self._values)
 
     def __hash__(self) -> int:
         return hash(self._pairs)

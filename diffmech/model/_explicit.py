@@ -10,10 +10,10 @@ from .._typing import Params, ScalarFunction
 from ._coordinates import CoordinateUnits, FixedMapping
 from ._drawing import checked_drawing
 from ._laws import ExplicitLaws
+from ._measures import checked_measures
 from ._rules import Range
 from ._system import AbstractSystem, Start, checked_description
 from ._trial import trial_arguments
-from ._units import checked_measures
 
 
 class Explicit(AbstractSystem):

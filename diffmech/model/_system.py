@@ -14,10 +14,10 @@ from ._constraints import AbstractConstraint, Constraints, checked_constraints
 from ._coordinates import CoordinateUnits, FixedMapping
 from ._drawing import checked_drawing
 from ._laws import ExplicitLaws, Laws
+from ._measures import checked_measures, parameter_units
 from ._parameters import cast_params, parameter_paths, replace_params
 from ._rules import Range, require_sound_params
 from ._trial import trial_arguments
-from ._units import checked_measures, parameter_units
 
 Start = tuple[AnyArray, AnyArray]
 _System = TypeVar("_System", bound="AbstractSystem")

@@ -100,8 +100,9 @@ def save(trajectory: Trajectory, path: str | Path, *, overwrite: bool = False) -
 
 
 def _likeness(trajectory: Trajectory) -> Likeness:
-    if isinstance(trajectory.system, Recorded):
-        return trajectory.system.likeness
+    known = getattr(trajectory.system, "likeness", None)  # of a run that came from a file
+    if known is not None:
+        return known
     start = trajectory.ts[0], trajectory.qs[0], trajectory.qds[0]
     return likeness(trajectory.system, trajectory.params, *start)
 

@@ -93,7 +93,9 @@ def constraint_lines(run: "Trajectory") -> list[tuple[str, str]]:
     how = str(run.settings.stabilise)
     lines = [("constraints", f"kept to {place:.0e} in place, {rate:.0e} in rates, by {how}")]
     unknown = np.isnan(np.asarray(held.multipliers))
-    redundant, lost = (_named(run, mask) for mask in (unknown.all(axis=0), unknown.any(axis=0)))
+    redundant, lost = (
+        _named(run, np.asarray(mask)) for mask in (unknown.all(axis=0), unknown.any(axis=0))
+    )
     lines.append(("rank", _rank(run, redundant)))
     if lost:
         when = "redundant rows" if redundant else "near rank loss"

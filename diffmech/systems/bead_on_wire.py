@@ -6,7 +6,7 @@ any other parameter of the curve does as well.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import equinox as eqx
 import jax
@@ -94,9 +94,9 @@ class _Parts:
 def bead_on_wire(
     wire: str | Callable[..., Any] = "helix",
     shape: Numbers | None = None,
-    mass: Number = 1.0,
+    mass: Annotated[Number, "kg"] = 1.0,
     gravity: Number = 9.81,
-    friction: Number = 0.0,
+    friction: Annotated[Number, "N s/m"] = 0.0,
 ) -> System:
     """A bead on a `wire`: "helix", "circle", "parabola", "cycloid", or a function of one's own.
 

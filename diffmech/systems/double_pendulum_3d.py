@@ -5,6 +5,8 @@ about an axis fixed in body 1. At q = 0 all body axes are those of space, z up. 
 pendulum (equal axes) and the babyboot (crossed axes) are special cases.
 """
 
+from typing import Annotated
+
 import equinox as eqx
 import numpy as np
 
@@ -50,8 +52,8 @@ def parts(q: Vector, t: Scalar, params: Params) -> dict[str, AbstractPart]:
 
 def double_pendulum_3d(
     axes: Numbers = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0)),
-    masses: Numbers = (1.0, 1.0),
-    inertias: Numbers = ((1 / 12, 1 / 12, 0.0), (1 / 12, 1 / 12, 0.0)),
+    masses: Annotated[Numbers, "kg"] = (1.0, 1.0),
+    inertias: Annotated[Numbers, "kg m^2"] = ((1 / 12, 1 / 12, 0.0), (1 / 12, 1 / 12, 0.0)),
     elbow: Numbers = (0.0, 0.0, -1.0),
     centres: Numbers = ((0.0, 0.0, -0.5), (0.0, 0.0, -0.5)),
     gravity: Number = 9.81,

@@ -10,6 +10,8 @@ are a change point: there the closure loses rank and two motions are possible, o
 takes the one that continues the velocity. A parallelogram and a kite have them.
 """
 
+from typing import Annotated
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -100,7 +102,7 @@ def four_bar(
     *,
     lengths: Numbers | None = None,
     ground: Number | None = None,
-    density: Number = 1.0,
+    density: Annotated[Number, "kg/m"] = 1.0,
     gravity: Number = 9.81,
 ) -> System:
     """A four-bar of a `kind`: "crank_rocker", "parallelogram" or "kite", or with own `lengths`.

@@ -8,6 +8,7 @@ through the mass centre,
 """
 
 import math
+from typing import Annotated
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -54,12 +55,12 @@ def parts(q: Vector, t: Scalar, params: Params) -> dict[str, AbstractPart]:
 
 
 def hinged_pendulum(
-    tilt: Number = math.pi / 6,
-    mass: Number = 1.0,
-    distance: Number = 0.5,
-    inertia: Numbers = (0.02, 0.03, 0.015),
+    tilt: Annotated[Number, "rad"] = math.pi / 6,
+    mass: Annotated[Number, "kg"] = 1.0,
+    distance: Annotated[Number, "m"] = 0.5,
+    inertia: Annotated[Numbers, "kg m^2"] = (0.02, 0.03, 0.015),
     gravity: Number = 9.81,
-    friction: Number = 0.0,
+    friction: Annotated[Number, "N m s/rad"] = 0.0,
 ) -> System:
     """A body whose hinge axis (cos α, 0, sin α) is tilted by `tilt` α [rad] from the horizontal.
 

@@ -9,6 +9,7 @@ One freedom. With all cranks level every loop is at a change point at once, and 
 """
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import equinox as eqx
 import jax
@@ -94,7 +95,7 @@ def n_four_bar(
     *,
     crank: Number = 1.0,
     coupler: Number = 2.0,
-    density: Number = 1.0,
+    density: Annotated[Number, "kg/m"] = 1.0,
     gravity: Number = 9.81,
 ) -> System:
     """`n` parallelograms in a row; masses are `density` [kg/m] times length.

@@ -3,6 +3,8 @@
 q = (x, y, z) [m], z up. Drag is −(c + c₂|v|) v.
 """
 
+from typing import Annotated
+
 import equinox as eqx
 
 from .._typing import Number, Scalar, Vector
@@ -35,7 +37,10 @@ def parts(q: Vector, t: Scalar, params: Params) -> dict[str, AbstractPart]:
 
 
 def particle(
-    mass: Number = 1.0, gravity: Number = 9.81, viscous: Number = 0.0, quadratic: Number = 0.0
+    mass: Annotated[Number, "kg"] = 1.0,
+    gravity: Number = 9.81,
+    viscous: Annotated[Number, "N s/m"] = 0.0,
+    quadratic: Annotated[Number, "N s^2/m^2"] = 0.0,
 ) -> System:
     """A particle with drag `viscous` [N s/m] and `quadratic` [N s²/m²]. Starts with a throw."""
     return machine(

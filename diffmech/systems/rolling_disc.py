@@ -23,7 +23,7 @@ which is singular where the disc lies flat. Steady circles and the critical spee
 """
 
 import math
-from typing import Any
+from typing import Annotated, Any
 
 import equinox as eqx
 import jax
@@ -190,7 +190,10 @@ def uniform(mass: Number, radius: Number, gravity: Number) -> Params:
 
 
 def rolling_disc(
-    route: str = "multipliers", mass: Number = 1.0, radius: Number = 0.3, gravity: Number = 9.81
+    route: str = "multipliers",
+    mass: Annotated[Number, "kg"] = 1.0,
+    radius: Number = 0.3,
+    gravity: Number = 9.81,
 ) -> AbstractSystem:
     """A uniform disc, by the route "multipliers" or "momentum".
 

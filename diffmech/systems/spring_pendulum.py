@@ -4,6 +4,8 @@ q = (r [m], theta [rad]): the spring's length and its angle from the downward ve
 counter-clockwise. The pivot, r = 0, is a pole of these coordinates.
 """
 
+from typing import Annotated
+
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
@@ -42,11 +44,11 @@ def parts(q: Vector, t: Scalar, params: Params) -> dict[str, AbstractPart]:
 
 
 def spring_pendulum(
-    mass: Number = 1.0,
-    stiffness: Number = 40.0,
-    rest: Number = 1.0,
+    mass: Annotated[Number, "kg"] = 1.0,
+    stiffness: Annotated[Number, "N/m"] = 40.0,
+    rest: Annotated[Number, "m"] = 1.0,
     gravity: Number = 9.81,
-    friction: Number = 0.0,
+    friction: Annotated[Number, "N s/m"] = 0.0,
 ) -> System:
     """A bob on a spring of `stiffness` [N/m] and length `rest` [m]. Starts at rest from 30°."""
     return machine(

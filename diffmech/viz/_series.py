@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from .._suggest import quoted, suggestion
+from .._units import rate_unit
 from ..simulation import Trajectory
 from ._style import (
     legend,
     line_styles,
     name_axes,
     new_axes,
-    rate_unit,
     tick_in_pi,
     with_unit,
 )
