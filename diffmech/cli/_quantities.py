@@ -125,8 +125,9 @@ def both_ends(
             f"{what} must have its unit after the second number, but is "
             f"{quoted(f'{low.strip()}:{high.strip()}')}."
         )
+    last = number(high, what, unit, rate=rate)  # first, as its unit stands where the user put it
     first = low if units[0] else low.strip() + units[1]
-    return number(first, what, unit, rate=rate), number(high, what, unit, rate=rate)
+    return number(first, what, unit, rate=rate), last
 
 
 def numbers(text: str, what: str, unit: str) -> float | list[float]:

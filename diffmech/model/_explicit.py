@@ -60,7 +60,7 @@ class Explicit(AbstractSystem):
         name: str | None = None,
         parts: Callable[..., Any] | None = None,
         units: Mapping[str, str] | None = None,
-        ranges: Mapping[str, Range] | None = None,
+        ranges: Mapping[str, Any] | None = None,
     ):
         self.equations = acceleration
         self.energy = energy

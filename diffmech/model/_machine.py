@@ -21,7 +21,6 @@ from ._holds_of_parts import HoldsOfParts
 from ._loads import Gravity
 from ._parts import AbstractPart
 from ._places import Parts, Places, placed
-from ._rules import Range
 from ._shapes import Shape, together
 from ._system import System, checked_description
 from ._trial import depends, trial_arguments
@@ -136,7 +135,7 @@ def machine(
     starts: Mapping[str, tuple[Any, Any]] | None = None,
     name: str | None = None,
     units: Mapping[str, str] | None = None,
-    ranges: Mapping[str, Range] | None = None,
+    ranges: Mapping[str, Any] | None = None,
 ) -> System:
     """A machine described by its parts.
 

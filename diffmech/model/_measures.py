@@ -83,7 +83,7 @@ def _unit(chain: list[Mapping[str, Any]]) -> str:
 
 
 def checked_measures(
-    params: Params, units: Mapping[str, str] | None, ranges: Mapping[str, Range] | None
+    params: Params, units: Mapping[str, str] | None, ranges: Mapping[str, Any] | None
 ) -> tuple[FixedMapping[str], FixedMapping[Range]]:
     """Declared units and ranges as every system keeps them; paths and values are checked."""
     paths = parameter_names(params)

@@ -147,7 +147,7 @@ class System(AbstractSystem):
         name: str | None = None,
         parts: Callable[..., Any] | None = None,
         units: Mapping[str, str] | None = None,
-        ranges: Mapping[str, Range] | None = None,
+        ranges: Mapping[str, Any] | None = None,
     ):
         self.lagrangian = lagrangian
         self.forces = forces
