@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 
-from ._suggest import suggestion
+from ._suggest import quoted, suggestion
 from ._typing import AnyArray
 
 WRONG_PRECISION = (
@@ -69,7 +69,7 @@ def in_order(value: Mapping[str, Any], names: Sequence[str], label: str) -> list
     unknown = [key for key in value if key not in names]
     if unknown:
         raise ValueError(
-            f"`{label}` names {unknown[0]!r}, which is not a coordinate."
+            f"`{label}` names {quoted(unknown[0])}, which is not a coordinate."
             + suggestion(str(unknown[0]), names)
         )
     missing = [name for name in names if name not in value]

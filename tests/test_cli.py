@@ -13,7 +13,7 @@ import pytest
 
 import diffmech as dm
 from diffmech.cli import run
-from diffmech.cli._words import number
+from diffmech.cli._quantities import number
 from diffmech.systems import CATALOGUE
 
 from .test_files import DAMAGES
@@ -155,7 +155,7 @@ WRONG: dict[str, tuple[tuple[str, ...], str]] = {
     "zero": (("simulate", "pendulum", "--set", "theta=pi/0"), "divides by zero"),
     "nan": (("simulate", "pendulum", "--set", "theta=nan"), "must be finite, but is nan"),
     "duration": (("simulate", "pendulum", "--duration", "-1"), "must be greater than zero"),
-    "degrees": (("simulate", "pendulum", "--duration", "9deg"), "not an angle"),
+    "degrees": (("simulate", "pendulum", "--duration", "9deg"), "is in s, but '9deg' is an angle"),
     "rate": (("simulate", "pendulum", "--set", "theta=1deg/s"), "is not a rate"),
     "tolerance": (("simulate", "pendulum", "--rtol", "1e-20"), "must be at least 1e-14"),
     "step": (("simulate", "pendulum", "--dt", "1e-300"), "a step is lost in rounding"),

@@ -8,7 +8,7 @@ import pytest
 
 import diffmech as dm
 from diffmech import cli
-from diffmech.cli._words import both_ends
+from diffmech.cli._quantities import both_ends
 
 from .conftest import machine
 
@@ -46,7 +46,7 @@ def test_a_unit_after_the_second_number_is_that_of_both(text: str) -> None:
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["--family", "qC"], "`family` must name a coordinate or a parameter"),
+        (["--family", "qC"], "--family must name a coordinate or a parameter"),
         (["--family", "qA", "--span", "10"], "--span must look like 10:170deg"),
         (["--family", "qA", "--span", "a:b"], "--span must be a number"),
         (["--family", "qA", "--span", "10deg:170"], "--span must have its unit after the second"),

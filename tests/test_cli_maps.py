@@ -113,7 +113,7 @@ def test_two_axes_parameters_and_rates(cli: Cli, tmp_path: Path) -> None:  # noq
     )  # fmt: skip
     assert code == 0
     found = json.loads(out)
-    assert found["axes"]["length"] == {"unit": "", "from": 0.5, "to": 2.0, "count": 3}
+    assert found["axes"]["length"] == {"unit": "m", "from": 0.5, "to": 2.0, "count": 3}
     rates = found["axes"]["theta_dot"]
     assert (rates["from"], rates["to"]) == pytest.approx(np.radians((45, 360)))
     assert rates["unit"] == "rad/s"
@@ -175,7 +175,7 @@ WRONG: dict[str, tuple[tuple[str, ...], str]] = {
     "negative mass": ((*MAP[:2], "--axis", "mB=-1:1:5", *TUMBLE), "`mB` must not be negative"),
     "length in degrees": (
         ("map", "cart_pole", "--axis", "x=0:90deg:5", "--criterion", "tumble:theta=90deg"),
-        "--axis x is in m, not an angle",
+        "--axis x is in m, but '90deg' is an angle",
     ),
     "not a rate": ((*MAP[:2], "--axis", "qA=0:9deg/s:5", *TUMBLE), "--axis qA is not a rate"),
     "unknown criterion": (
@@ -207,8 +207,8 @@ WRONG: dict[str, tuple[tuple[str, ...], str]] = {
         (*MAP[:2], *AXIS, "--axis", "qB=0:1:2", *TUMBLE, "--accuracy", "1deg"),
         "edges are curves",
     ),
-    "no accuracy": ((*MAP, "--accuracy", "0"), "`accuracy` must be greater than zero"),
-    "no duration": ((*MAP, "--duration", "-1"), "`duration` must be greater than zero"),
+    "no accuracy": ((*MAP, "--accuracy", "0"), "--accuracy must be greater than zero"),
+    "no duration": ((*MAP, "--duration", "-1"), "--duration must be greater than zero"),
     "share": ((*MAP, "--allow-failed", "few"), "--allow-failed must be a number"),
     "method": ((*MAP, "--method", "Dopri9"), "Did you mean 'Dopri8'?"),
     "picture": ((*MAP, "--plot", "m.bmp"), "must end in .png, .pdf or .svg"),

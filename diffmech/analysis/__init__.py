@@ -1,6 +1,6 @@
 """What a machine does: where it is stable, periodic, chaotic; and where exactly that changes."""
 
-from ._axes import Axis as Axis
+from ._axes import Axis as Axis, axis_kind as axis_kind
 from ._band_edges import band_edges as band_edges
 from ._bifurcation import Bifurcation as Bifurcation, bifurcation as bifurcation
 from ._continuation import OrbitFamily as OrbitFamily, continue_orbit as continue_orbit

@@ -6,12 +6,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._checks import as_array, as_count, as_scalar, as_vector, is_traced, require_finite
-from .._suggest import suggestion
+from .._suggest import quoted, suggestion
 from .._typing import AnyArray
+from .._units import rate_unit
 from ..model import (
     AbstractSystem,
     parameter_paths,
     parameter_place,
+    parameter_unit,
     replace_params,
     require_sound_params,
 )
@@ -93,7 +95,7 @@ def axis_kind(system: AbstractSystem, name: str) -> tuple[str, str]:
     if not found:
         if "[" not in name:
             raise ValueError(
-                f"there is no coordinate, rate or parameter {name!r}."
+                f"there is no coordinate, rate or parameter {quoted(name)}."
                 + suggestion(name, [*names, *rates, *paths])
             )
         found = ["parameter"]
@@ -104,10 +106,10 @@ def axis_kind(system: AbstractSystem, name: str) -> tuple[str, str]:
                 f"`{name}` has shape {np.shape(paths[leaf])}, so an axis needs one of its entries, "
                 f"such as `{name}[{','.join('0' * np.ndim(paths[leaf]))}]`"
             )
-        return "parameter", ""
+        return "parameter", parameter_unit(system, name)
     unit = system.coordinates[rates.get(name, name)]
     if found[0] == "rate":
-        return "rate", f"{unit}/s" if unit else "1/s"
+        return "rate", rate_unit(unit)
     return "coordinate", unit
 
 

@@ -8,9 +8,16 @@ from typing import Any
 import numpy as np
 
 from .._checks import as_count, as_scalar, as_vector, in_force, require_resolvable
-from .._suggest import suggestion
+from .._suggest import quoted, suggestion
 from .._typing import Coordinates, Number, Params
-from ..model import AbstractSystem, Laws, parameter_paths, parameter_place, replace_params
+from ..model import (
+    AbstractSystem,
+    Laws,
+    parameter_paths,
+    parameter_place,
+    parameter_unit,
+    replace_params,
+)
 from ..motion import prepare
 from ._brake import brake_family
 from ._edge_functions import is_reciprocal, kinds_of, unstable_count
@@ -92,13 +99,13 @@ def _resolved(system: AbstractSystem, family: str, params: Params) -> tuple[int 
         return names.index(family), system.coordinates[family]
     if not isinstance(family, str):
         raise ValueError(
-            f"`family` must be a name, but is {family!r}.{suggestion('', [*names, *paths])}"
+            f"`family` must be a name, but is {quoted(family)}.{suggestion('', [*names, *paths])}"
         )
     try:
         leaf, place = parameter_place(params, family)
     except ValueError as error:
         raise ValueError(
-            f"`family` must name a coordinate or a parameter, but {family!r} is neither."
+            f"`family` must name a coordinate or a parameter, but {quoted(family)} is neither."
             + suggestion(family, [*names, *paths])
         ) from error
     shape = np.shape(paths[leaf])
@@ -107,7 +114,7 @@ def _resolved(system: AbstractSystem, family: str, params: Params) -> tuple[int 
             f"`family` must name a single number, but {family!r} has shape {shape}: name an entry, "
             f"as in '{family}[{','.join('0' for _ in shape)}]'"
         )
-    return None, ""
+    return None, parameter_unit(system, family)
 
 
 def _grid(

@@ -10,11 +10,13 @@ import numpy as np
 from .._checks import as_array, as_count, as_scalar, as_vector, require_finite
 from .._records import write_csv
 from .._typing import Coordinates, Number, Params
+from .._units import unit_after
 from ..model import (
     AbstractSystem,
     match_params,
     parameter_paths,
     parameter_place,
+    parameter_unit,
     replace_params,
 )
 from ._cuts import Clock, as_cut
@@ -69,7 +71,7 @@ class Bifurcation(eqx.Module):
         low, high = self.values.min(), self.values.max()
         lines = [
             f"{section.system.name}: {len(self.values)} values of {self.parameter}, {low:.6g} to "
-            f"{high:.6g}",
+            f"{high:.6g}{unit_after(parameter_unit(section.system, self.parameter))}",
             f"  section    {section.label}",
             f"  points     {int(np.sum(np.isfinite(self.times)))}, {keep} of each motion at most",
             f"  motions    {found}",

@@ -7,7 +7,8 @@ import numpy as np
 
 from .._checks import as_array, in_force, require_finite
 from .._typing import AnyArray, Numbers
-from ..model import parameter_paths, parameter_place, replace_params
+from .._units import unit_after
+from ..model import parameter_paths, parameter_place, parameter_unit, replace_params
 from ._orbit import PeriodicOrbit, periodic_orbit, shoot
 
 _OWN = ("amplitude", "period")
@@ -50,7 +51,8 @@ class OrbitFamily(eqx.Module):
         worst = max(float(orbit.residual) for orbit in self.orbits)
         return (
             f"{len(self.orbits)} {first.kind} periodic motions of {first.system.name}\n"
-            f"  along    {self.along} from {self.values[0]:.9g} to {self.values[-1]:.9g}\n"
+            f"  along    {self.along} from {self.values[0]:.9g} to {self.values[-1]:.9g}"
+            f"{unit_after(_unit(first, self.along))}\n"
             f"  periods  {float(first.period):.9g} s to {float(last.period):.9g} s\n"
             f"  close to {worst:.1e}\n"
             f"  ended    {self.ended or 'at the last value asked for'}"
@@ -102,6 +104,13 @@ def continue_orbit(orbit: PeriodicOrbit, along: str, values: Numbers) -> OrbitFa
 def _is_parameter(orbit: PeriodicOrbit, along: str) -> bool:
     """A parameter that is called like one of a motion's own numbers comes first."""
     return along not in _OWN or along in parameter_paths(orbit.params)
+
+
+def _unit(orbit: PeriodicOrbit, along: str) -> str:
+    """Of a parameter, of the period, or of the coordinate that the amplitude is told by."""
+    if _is_parameter(orbit, along):
+        return parameter_unit(orbit.system, along)
+    return "s" if along == "period" else orbit.system.coordinates.get(orbit.family, "")
 
 
 def _require_path(orbit: PeriodicOrbit, along: str) -> None:

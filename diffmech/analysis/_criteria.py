@@ -18,7 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from .._checks import as_scalar, in_force
-from .._suggest import suggestion
+from .._suggest import quoted, suggestion
 from .._typing import AnyArray, Params
 from ..ensemble import AbstractReducer, FirstTime, Last
 from ..model import AbstractSystem
@@ -94,7 +94,8 @@ class Tumble(AbstractCriterion):
         names = list(system.coordinates)
         if self.coordinate not in names:
             raise ValueError(
-                f"there is no coordinate {self.coordinate!r}.{suggestion(self.coordinate, names)}"
+                f"there is no coordinate {quoted(self.coordinate)}."
+                + suggestion(self.coordinate, names)
             )
         beyond = _Beyond(in_force(self.bound), names.index(self.coordinate))
         return {"time": FirstTime(beyond)}
@@ -164,7 +165,7 @@ class Spread(AbstractCriterion):
         for name, change in self.offset:
             if name not in names:
                 raise ValueError(
-                    f"there is no coordinate or rate {name!r}.{suggestion(name, names)}"
+                    f"there is no coordinate or rate {quoted(name)}.{suggestion(name, names)}"
                 )
             both[1, names.index(name)] = change
         return both

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from .._checks import as_scalar, in_force, trial_trace
-from .._suggest import suggestion
+from .._suggest import quoted, suggestion
 from .._typing import AnyArray, Params
 from ..model import AbstractSystem
 
@@ -126,7 +126,7 @@ def _named(system: AbstractSystem, section: dict[str, Any], wrap: bool) -> tuple
     ((name, value),) = section.items()
     if name not in known:
         raise ValueError(
-            f"`section` names {name!r}, which is no coordinate and no rate."
+            f"`section` names {quoted(name)}, which is no coordinate and no rate."
             + suggestion(str(name), [*known, "period"])
         )
     index = known.index(name)

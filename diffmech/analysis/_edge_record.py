@@ -6,6 +6,7 @@ import equinox as eqx
 import numpy as np
 
 from .._typing import AnyArray, Params
+from .._units import unit_after
 from ..model import AbstractSystem, parameter_paths
 
 _SHOWN = 6  # bands that are printed
@@ -56,7 +57,7 @@ class BandEdges(eqx.Module):
     def _said(self, value: float) -> str:
         if self.unit == "rad":
             return f"{np.rad2deg(value):.6f}°"
-        return f"{value:.9g} {self.unit}".rstrip()
+        return f"{value:.9g}{unit_after(self.unit)}"
 
     def summary(self) -> dict[str, Any]:
         """The edges in short, of numbers and words only; angles in degrees."""
@@ -97,7 +98,7 @@ class BandEdges(eqx.Module):
             f"  {name:<12}" + "".join(f"{value:>14.6f}" for value in values)
             for name, values in self.per_percent().items()
         ]
-        unit = "deg" if self.unit == "rad" else self.unit
+        unit = "deg" if self.unit == "rad" else self.unit or "-"
         return [f"edges move, for one percent more of a parameter, by [{unit}]", *rows]
 
     def per_percent(self) -> dict[str, np.ndarray]:

@@ -7,6 +7,7 @@ import equinox as eqx
 import numpy as np
 
 from .._records import write_csv
+from .._units import unit_after
 from ..model import AbstractSystem
 from ..motion import Likeness
 from ._axes import Axis
@@ -146,7 +147,7 @@ def shown(value: float, unit: str) -> str:
     """A number with its unit; angles in degrees."""
     if unit == "rad":
         return f"{np.degrees(value):.8g} deg"
-    return f"{value:.8g} {unit}".rstrip()
+    return f"{value:.8g}{unit_after(unit)}"
 
 
 def span(axis: Axis) -> str:

@@ -9,7 +9,7 @@ import jax
 import numpy as np
 
 from .._checks import as_scalar, as_vector, in_force, require_resolvable
-from .._suggest import suggestion
+from .._suggest import quoted, suggestion
 from .._typing import AnyArray, Coordinates, Number, Params
 from ..model import AbstractSystem, ExplicitLaws, Laws
 from ..motion import prepare
@@ -250,7 +250,8 @@ def _from_rest(
         raise ValueError("`family` and `amplitude` must be given together")
     if family not in names:
         raise ValueError(
-            f"`family` must name a coordinate, but is {family!r}.{suggestion(str(family), names)}"
+            f"`family` must name a coordinate, but is {quoted(family)}."
+            + suggestion(str(family), names)
         )
     value = float(as_scalar(amplitude, "amplitude"))
     q0 = np.zeros(system.n) if q0 is None else q0

@@ -14,7 +14,7 @@ from .._checks import as_scalar
 from .._memory import require_memory
 from .._progress import Progress
 from .._results import Status
-from .._suggest import suggestion
+from .._suggest import quoted, suggestion
 from .._typing import Number, Params
 from ..model import AbstractSystem, match_params, parameter_paths, require_finite_params
 from ._axes import as_grid
@@ -145,7 +145,9 @@ def _study(
         )
     unknown = [name for name in options if name not in OPTIONS]
     if unknown:
-        raise ValueError(f"there is no argument {unknown[0]!r}.{suggestion(unknown[0], OPTIONS)}")
+        raise ValueError(
+            f"there is no argument {quoted(unknown[0])}.{suggestion(unknown[0], OPTIONS)}"
+        )
     if not isinstance(criterion, AbstractCriterion):
         if not callable(criterion):
             raise ValueError(

@@ -7,7 +7,7 @@ import jax
 import numpy as np
 
 from .._checks import trial_trace
-from .._suggest import suggestion
+from .._suggest import quoted, suggestion
 from ..model import AbstractSystem
 from ..simulation import Trajectory
 from ._section import Section
@@ -68,7 +68,8 @@ def _turns(
     if isinstance(angle, str):
         if angle not in names:
             raise ValueError(
-                f"`angle` names {angle!r}, which is not a coordinate.{suggestion(angle, names)}"
+                f"`angle` names {quoted(angle)}, which is not a coordinate."
+                + suggestion(angle, names)
             )
         return np.diff(q[:, names.index(angle)]) / (2 * np.pi)
     trial_trace(angle, "angle", (), q[0], qd[0], ts[0], params)

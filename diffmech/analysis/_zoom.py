@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from .._checks import as_count
-from .._suggest import suggestion
+from .._suggest import quoted, suggestion
 from ..motion import as_stabilisation
 from ._map_record import StabilityMap
 from ._stability_map import OPTIONS, stability_map
@@ -30,7 +30,7 @@ def zoom(
     names = [axis.name for axis in record.axes]
     for name in windows:
         if name not in names:
-            raise ValueError(f"the map has no axis {name!r}.{suggestion(str(name), names)}")
+            raise ValueError(f"the map has no axis {quoted(name)}.{suggestion(str(name), names)}")
     criterion = more.pop("criterion", record.criterion)
     if criterion is None:
         raise ValueError(

@@ -12,8 +12,8 @@ from ._options import (
     progress_option,
     run_options,
 )
+from ._quantities import number
 from ._runs import is_saved, make_run, run_or_load, system_with
-from ._words import number
 
 
 @click.command()
@@ -54,9 +54,9 @@ def animate(
 
     out = out or Path("motion.gif")
     options: dict[str, Any] = {
-        "speed": number(speed, "--speed", ""),
-        "fps": number(fps, "--fps", ""),
-        "trail": number(trail, "--trail", ""),
+        "speed": number(speed, "--speed", "1"),
+        "fps": number(fps, "--fps", "1/s"),
+        "trail": number(trail, "--trail", "s"),
     }
     require_film(out, **options, overwrite=force)
     if is_saved(source):

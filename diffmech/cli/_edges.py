@@ -2,13 +2,18 @@
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from .._suggest import quoted, suggestion
 from ._options import as_path, debug_option, force_option, json_option
+from ._quantities import both_ends, number
 from ._runs import start_of, system_with
-from ._words import assignment, both_ends, for_the_shell, number
+from ._words import assignment, for_the_shell
+
+if TYPE_CHECKING:
+    from ..model import AbstractSystem
 
 
 @click.command()
@@ -60,14 +65,14 @@ def edges(
         require_picture(plot, overwrite=force)
     machine = system_with(system, params)
     given: dict[str, Any] = {"points": points}
-    unit = machine.coordinates.get(family, "rad")
+    unit = _unit(machine, family)
     if span is not None:
         low, colon, high = span.partition(":")
         if not colon:
             raise click.UsageError(f"--span must look like 10:170deg, but is {span!r}.")
         given["span"] = both_ends(low, high, "--span", unit)
     if period is not None:
-        given["period"] = number(period, "--period")
+        given["period"] = number(period, "--period", "s")
     if sets:
         places = dict(assignment(text, "--set", "qB=1deg") for text in sets)
         zero = tuple(f"{name}=0" for name in machine.coordinates if name not in places)
@@ -83,3 +88,19 @@ def edges(
         click.echo(for_the_shell(str(found)))
         for line in found.slope_lines():
             click.echo(line)
+
+
+def _unit(machine: "AbstractSystem", family: str) -> str:
+    """The unit of a family's values."""
+    from ..model import parameter_paths, parameter_unit
+
+    if family in machine.coordinates:
+        return machine.coordinates[family]
+    try:
+        return parameter_unit(machine, family)
+    except ValueError as error:
+        names = [*machine.coordinates, *parameter_paths(machine.params)]
+        raise click.UsageError(
+            f"--family must name a coordinate or a parameter, but {quoted(family)} is neither."
+            + suggestion(family, names)
+        ) from error

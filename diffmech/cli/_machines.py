@@ -6,15 +6,17 @@ import inspect
 import re
 import sys
 import traceback
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from .._suggest import suggestion
+from .._suggest import nearest, quoted, suggestion
 from ..systems import CATALOGUE
+from ._quantities import has_unit, numbers
 from ._tuning import remember_programs
-from ._words import assignment, numbers, require_known
+from ._words import assignment, require_known
 
 if TYPE_CHECKING:
     from ..model import AbstractSystem
@@ -31,7 +33,9 @@ def machine(text: str) -> "AbstractSystem":
     name, _, arguments = text.partition(":")
     if name not in CATALOGUE:
         own = " A machine of your own is given as my_system.py:name."
-        raise click.UsageError(f"there is no system {name!r}.{suggestion(name, CATALOGUE)}{own}")
+        raise click.UsageError(
+            f"there is no system {quoted(name)}.{suggestion(name, CATALOGUE)}{own}"
+        )
     remember_programs()
     return _from_catalogue(name, arguments)
 
@@ -61,8 +65,17 @@ def _from_catalogue(name: str, arguments: str) -> "AbstractSystem":
             given[key] = value.strip()
         else:
             whole = re.fullmatch(r"[+-]?\d+", value)
-            given[key] = int(value) if whole else numbers(value, key)
+            unit = _argument_unit(factory, key) if has_unit(value) else ""
+            given[key] = int(value) if whole else numbers(value, f"`{key}`", unit)
     return factory(**given)
+
+
+def _argument_unit(factory: Callable[..., "AbstractSystem"], key: str) -> str:
+    """Of an argument of a family: as annotated, or that of the parameter it is called after."""
+    from ..model import parameter_units
+
+    said = getattr(inspect.signature(factory).parameters[key].annotation, "__metadata__", None)
+    return said[0] if said else parameter_units(factory()).get(key, "")
 
 
 def _split(arguments: str) -> list[str]:
@@ -87,7 +100,7 @@ def _from_file(path: Path, name: str) -> "AbstractSystem":
     if name not in vars(module):
         options = [*machines, *makers]
         found = suggestion(name, options) if options else " It defines no system at all."
-        raise click.UsageError(f"`{path}` has no {name!r}.{found}")
+        raise click.UsageError(f"`{path}` has no {quoted(name)}.{found}")
     value = vars(module)[name]
     if callable(value) and not isinstance(value, AbstractSystem):
         value = _called(value, path, name)
@@ -122,10 +135,11 @@ def _called(value: Any, path: Path, name: str) -> Any:
 
 def _run_file(path: Path) -> Any:
     """Import a file by its path, with its folder on `sys.path`."""
-    if not path.is_file():
+    if not _is_there(path):
         folder = path.parent
-        there = sorted(str(p) for p in folder.glob("*.py")) if folder.is_dir() else []
-        hint = suggestion(str(path), there) if there else ""
+        there = {p.stem: str(p) for p in sorted(folder.glob("*.py"))} if folder.is_dir() else {}
+        near = nearest(path.stem, there)  # what all paths have in common makes none of them near
+        hint = f" Did you mean {there[near]!r}?" if near is not None else ""
         raise click.UsageError(f"there is no file `{path}`.{hint}")
     name = f"diffmech_user_{re.sub(r'[^A-Za-z0-9_]', '_', path.stem)}"
     spec = importlib.util.spec_from_file_location(name, path)
@@ -142,6 +156,13 @@ def _run_file(path: Path) -> Any:
     except (Exception, SystemExit) as error:
         raise _explained(error, path) from error
     return module
+
+
+def _is_there(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # a name that no file can have
+        return False
 
 
 def _explained(error: BaseException, path: Path) -> click.UsageError:

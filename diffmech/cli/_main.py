@@ -21,7 +21,7 @@ from ._report import report
 from ._signals import Signals, watching
 from ._simulate import simulate
 from ._systems import systems
-from ._words import for_the_shell
+from ._words import brief, for_the_shell
 
 _EXITS = """
 \b
@@ -41,11 +41,11 @@ class _Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        from .._suggest import suggestion
+        from .._suggest import quoted, suggestion
 
         if args and self.get_command(ctx, args[0]) is None and not args[0].startswith("-"):
             raise click.UsageError(
-                f"there is no command {args[0]!r}.{suggestion(args[0], self.commands)}"
+                f"there is no command {quoted(args[0])}.{suggestion(args[0], self.commands)}"
             )
         return super().resolve_command(ctx, args)
 
@@ -111,7 +111,7 @@ def run(arguments: Sequence[str]) -> int:
             if debug:
                 traceback.print_exc()
             code, sentence = _ending(error, signals)
-            _say(sentence)
+            _say(brief(sentence, arguments))
             return code
 
 

@@ -8,9 +8,10 @@ import click
 
 from .._progress import stop_requested
 from ._options import as_path, debug_option, force_option, json_option, progress_option
+from ._quantities import both_ends, number
 from ._runs import start_of, system_with
 from ._tuning import tuned
-from ._words import assignment, both_ends, number, require_known
+from ._words import assignment, require_known
 
 if TYPE_CHECKING:
     from ..analysis import AbstractCriterion, StabilityMap
@@ -103,7 +104,7 @@ def stability_map(
     """
     if resume and out is None:
         raise click.UsageError("--resume needs --out, the map it goes on with.")
-    share = number(allow_failed, "--allow-failed", "")
+    share = number(allow_failed, "--allow-failed", "1")
     if not 0 <= share <= 1:
         raise click.UsageError(f"--allow-failed must be from 0 to 1, but is {allow_failed!r}.")
     tuned()  # before JAX starts
@@ -121,8 +122,8 @@ def stability_map(
         raise click.UsageError("--axis must name each axis once.")
     q0, qd0 = _rest(made, start, sets, list(grids))
     given: dict[str, Any] = {
-        name: number(numbers[name], f"--{name}", "")
-        for name in ("rtol", "dt")
+        name: number(numbers[name], f"--{name}", unit)
+        for name, unit in (("rtol", "1"), ("dt", "s"))
         if numbers[name] is not None
     }
     given |= {name: numbers[name] for name in ("method", "max_steps") if numbers[name] is not None}
@@ -134,12 +135,12 @@ def stability_map(
         made,
         grids,
         as_criterion(made, criterion),
-        number(numbers["duration"], "--duration", ""),
+        number(numbers["duration"], "--duration", "s"),
         q0=q0,
         qd0=qd0,
         path=out,
         resume=resume,
-        overwrite=force,
+        overwrite=force and out is not None,
         progress=progress,
         **given,
     )
@@ -175,9 +176,13 @@ def _axis(system: "AbstractSystem", text: str) -> tuple[str, tuple[float, float,
 
 
 def _unit(system: "AbstractSystem", name: str) -> tuple[str, bool]:
-    """The unit of what an axis is called after (parameters may be angles), and if it is a rate."""
-    rates = {f"{coordinate}_dot": coordinate for coordinate in system.coordinates}
-    return system.coordinates.get(rates.get(name, name), "rad"), name in rates
+    """The unit of what an axis is called after, of the coordinate if it is a rate; if it is one."""
+    from ..analysis import axis_kind
+
+    kind, unit = axis_kind(system, name)
+    if kind == "rate":
+        return system.coordinates[name.removesuffix("_dot")], True
+    return unit, False
 
 
 def _rest(
@@ -216,7 +221,7 @@ def as_criterion(system: "AbstractSystem", text: str) -> "AbstractCriterion":
             require_known(key, "coordinate or rate", [*coordinates, *rates, "limit"])
     given = {}
     for key, value in pairs:
-        known = system.coordinates.get(key.removesuffix("_dot"), "")
+        known = system.coordinates.get(key.removesuffix("_dot"), "1")
         given[key] = number(value, f"--criterion {key}", known, rate=key.endswith("_dot"))
     if word == "tumble":
         if len(given) != 1:

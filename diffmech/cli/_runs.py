@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from .._units import unit_after
 from ..systems import CATALOGUE
 from ._machines import is_own_file, machine
 from ._options import given_run_options
-from ._words import assignment, for_the_shell, number, numbers, require_known
+from ._quantities import number, numbers
+from ._words import assignment, for_the_shell, require_known
 
 if TYPE_CHECKING:
     from ..model import AbstractSystem
@@ -24,14 +26,47 @@ def is_saved(source: str) -> bool:
     """
     if not source or source.partition(":")[0] in CATALOGUE or is_own_file(source):
         return False
-    return source.endswith(".npz") or Path(source).is_dir()
+    with contextlib.suppress(OSError):  # a name that no file can have
+        return source.endswith(".npz") or Path(source).is_dir()
+    return False
 
 
 def system_with(text: str, params: tuple[str, ...]) -> "AbstractSystem":
     """The machine with its parameters as asked for."""
     system = machine(text)
-    changes = dict(assignment(param, "--param", "mB=0.2") for param in params)
-    return system.with_params({key: numbers(value, key) for key, value in changes.items()})
+    if not params:
+        return system
+    from ..model import parameter_unit
+
+    given = dict(assignment(param, "--param", "mB=0.2") for param in params)
+    changes = {
+        path: numbers(value, f"`{path}`", parameter_unit(system, path))
+        for path, value in given.items()
+    }
+    changed = system.with_params(changes)
+    for path, values in changes.items():
+        _note_odd_values(system, path, values)
+    return changed
+
+
+def _note_odd_values(system: "AbstractSystem", path: str, values: float | list[float]) -> None:
+    """Say so on standard error if a parameter has left the range that makes sense."""
+    from ..model import parameter_place, parameter_ranges, parameter_unit
+
+    leaf, _ = parameter_place(system.params, path)
+    span = parameter_ranges(system)[leaf]
+    odd = [
+        value
+        for value in (values if isinstance(values, list) else [values])
+        if span is not None and not span[0] <= value <= span[1]
+    ]
+    if odd and span is not None:
+        unit = unit_after(parameter_unit(system, path))
+        click.echo(
+            f"Note: `{path}` = {odd[0]:g}{unit} is unusual: {span[0]:g} to {span[1]:g}{unit} "
+            "makes sense.",
+            err=True,
+        )
 
 
 def start_of(
@@ -57,9 +92,9 @@ def start_of(
         name = rates.get(key, key)
         unit = system.coordinates[name]
         if key in rates:
-            qd[name] = number(value, key, unit, rate=True)
+            qd[name] = number(value, f"`{key}`", unit, rate=True)
         else:
-            q[name] = number(value, key, unit)
+            q[name] = number(value, f"`{key}`", unit)
     missing = [name for name in names if name not in q]
     if missing:
         raise click.UsageError(
@@ -77,8 +112,8 @@ def make_run(system: "AbstractSystem", how: dict[str, Any], progress: bool | Non
     if how["assemble"]:
         q0, qd0 = _assembled(system, q0, qd0, how["sets"])
     numeric: dict[str, Any] = {
-        name: number(how[name], f"--{name}", "")
-        for name in ("duration", "rtol", "atol", "dt")
+        name: number(how[name], f"--{name}", unit)
+        for name, unit in (("duration", "s"), ("rtol", "1"), ("atol", "1"), ("dt", "s"))
         if how[name] is not None
     }
     if progress or (progress is None and sys.stderr.isatty()):

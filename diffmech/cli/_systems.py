@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from .._units import unit_after
 from ..systems import CATALOGUE
 from ._machines import machine
 from ._options import debug_option, json_option
@@ -37,13 +38,14 @@ def systems(name: str | None, verbose: bool, as_json: bool) -> None:
     width = max(map(len, CATALOGUE))
     for key, details in shown.items():
         if "description" in details:
-            click.echo("\n".join(filter(None, [details["description"], details["family"], ""])))
+            lines = (details["description"], details["sensible"], details["family"])
+            click.echo("\n".join(filter(None, lines)))
         else:
             click.echo(f"{key:<{width}}  {details['text']}")
 
 
 def _details(text: str) -> dict[str, Any]:
-    from ..model import parameter_paths
+    from ..model import parameter_paths, parameter_ranges, parameter_units
 
     system = machine(text)
     name = text.partition(":")[0]
@@ -58,16 +60,31 @@ def _details(text: str) -> dict[str, Any]:
         arguments = inspect.signature(getattr(catalogue, name)).parameters.values()
         spelled = ", ".join(f"{a.name}={a.default}" for a in arguments if a.default is not None)
         family = f"  arguments    {spelled}; as in {name}:{_example(arguments)}" if spelled else ""
+    units, ranges = parameter_units(system), parameter_ranges(system)
     return {
         "text": known[1] if known else system.name,
         "description": "\n".join([title, *rest]),
+        "sensible": _sensible(units, ranges),
         "family": family,
         "coordinates": dict(system.coordinates),
+        "units": units,
+        "ranges": {path: list(span) if span else None for path, span in ranges.items()},
         "params": {path: value.tolist() for path, value in parameter_paths(system.params).items()},
         "starts": {
             label: {"q": q.tolist(), "qd": qd.tolist()} for label, (q, qd) in system.starts.items()
         },
     }
+
+
+def _sensible(units: dict[str, str], ranges: dict[str, Any]) -> str:
+    """One line: what the parameters may sensibly be, those with the same range together."""
+    alike: dict[str, list[str]] = {}
+    for path, span in ranges.items():
+        if span is not None:
+            said = f"{span[0]:g} to {span[1]:g}{unit_after(units[path])}"
+            alike.setdefault(said, []).append(path)
+    spans = "; ".join(f"{', '.join(paths)} {said}" for said, paths in alike.items())
+    return f"  sensible     {spans}" if spans else ""
 
 
 def _plain(value: Any) -> Any:

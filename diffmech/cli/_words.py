@@ -1,91 +1,25 @@
-"""What a user types: numbers with units, and assignments."""
+"""Assignments and names as a user types them, and sentences as the command line says them."""
 
-import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import click
 
-from .._suggest import suggestion
-
-_UNITS = {"": 1.0, "rad": 1.0, "deg": math.pi / 180, "°": math.pi / 180, "turn": 2 * math.pi}
-_NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
-_QUANTITY = re.compile(
-    rf"(?P<number>{_NUMBER}|[+-]?(?=pi)|[+-]?nan|[+-]?inf)(?:\*?(?P<pi>pi))?(?:/(?P<over>{_NUMBER}))?"
-    r"\s*(?P<unit>deg|rad|turn|°)?(?P<per>/s)?",
-    re.IGNORECASE,
-)
+from .._suggest import LONGEST_NAME, quoted, shortened, suggestion
 
 
 def assignment(text: str, option: str, example: str) -> tuple[str, str]:
     """The two sides of `name=value`."""
     name, equals, value = text.partition("=")
     if not equals or not name.strip() or not value.strip():
-        raise click.UsageError(f"{option} must look like {example}, but is {text!r}.")
+        raise click.UsageError(f"{option} must look like {example}, but is {quoted(text)}.")
     return name.strip(), value.strip()
-
-
-def number(text: str, what: str, unit: str = "rad", *, rate: bool = False) -> float:
-    """A number such as 0.5, 90deg, pi/3 or 2turn; rates may say deg/s.
-
-    `unit` is that of the quantity: only angles take degrees and turns.
-    """
-    found = _QUANTITY.fullmatch(text.strip())
-    if not found:
-        raise click.UsageError(
-            f"{what} must be a number such as 0.5, 90deg or pi/3, but is {text!r}."
-        )
-    if found["per"] and not rate:
-        raise click.UsageError(f"{what} is not a rate, so {text!r} does not fit.")
-    angle = (found["unit"] or "").lower()
-    if angle and unit != "rad":
-        raise click.UsageError(
-            f"{what} is in {unit or 'an unknown unit'}, not an angle, so {text!r} does not fit."
-        )
-    digits = found["number"]
-    value = float(f"{digits}1" if digits in ("", "+", "-") else digits)
-    if found["pi"]:
-        value *= math.pi
-    if found["over"]:
-        over = float(found["over"])
-        if over == 0:
-            raise click.UsageError(f"{what} divides by zero: {text!r}.")
-        value /= over
-    return value * _UNITS[angle]
-
-
-_ANGLE = re.compile(r"(deg|rad|turn|°)(/s)?$", re.IGNORECASE)
-
-
-def both_ends(
-    low: str, high: str, what: str, unit: str, *, rate: bool = False
-) -> tuple[float, float]:
-    """Two numbers of one quantity; a unit after the second, as in 0 and 180deg, is that of both."""
-    low, high = low.strip(), high.strip()
-    units = [_ANGLE.search(end) for end in (low, high)]
-    if units[1] and not units[0]:
-        low += units[1][0]
-    if units[0] and not units[1]:
-        raise click.UsageError(
-            f"{what} must have its unit after the second number, but is '{low}:{high}'."
-        )
-    return number(low, what, unit, rate=rate), number(high, what, unit, rate=rate)
-
-
-def numbers(text: str, what: str) -> float | list[float]:
-    """One number, or several: `1,2,3` or `[1, 2, 3]`."""
-    inner = text.strip()
-    if inner.startswith("[") and inner.endswith("]"):
-        inner = inner[1:-1]
-        return [number(part, what) for part in inner.split(",")]
-    parts = inner.split(",")
-    return number(inner, what) if len(parts) == 1 else [number(part, what) for part in parts]
 
 
 def require_known(word: str, kind: str, options: Sequence[str]) -> None:
     """Refuse a name that is not among the valid ones."""
     if word not in options:
-        raise click.UsageError(f"there is no {kind} {word!r}.{suggestion(word, options)}")
+        raise click.UsageError(f"there is no {kind} {quoted(word)}.{suggestion(word, options)}")
 
 
 _SHELL = {
@@ -98,11 +32,64 @@ _SHELL = {
     "an implicit method such as 'Kvaerno5'": "an implicit method, --method Kvaerno5,",
     "`diffmech.load(path, system)`": "--system",
     "; `report(second_run=True)` makes one": "",
+    "`assemble(system, q0, qd0)` gives": "--assemble starts from",
+    "; `check_start=False` runs from this one all the same": "",
+    "`assemble(system, q, qd)` gives": "`diffmech simulate SYSTEM --assemble` starts from",
+    "`doctor` tells": "`diffmech doctor SYSTEM` tells",
+    ", or `baumgarte(omega, zeta)` or `penalty(alpha, omega, zeta)`": "",
+    "for others run `simulate` under `jax.vmap`": "`diffmech simulate` takes others",
+    ", perhaps fewer with `fixed_params=True`": "",
+    "; `diffmech.tune_cpu()` would be faster": "",
+    ", or such a Diffrax solver": "",
+    "`tune_cpu()`": "tuning",
+    ", a number or a function of the parameters": "",
+    "(`q0`, `qd0`, `period`)": "(--set, --period)",
+    "`resume` goes on with a map and `overwrite`": "--resume goes on with a map and --force",
+    "say `folder=`, or set XDG_CACHE_HOME": "set XDG_CACHE_HOME",
 }
+# Arguments of the library that are options of the commands.
+_OPTIONS = {
+    **{
+        word: f"--{word}"
+        for word in (
+            "accuracy", "atol", "criterion", "dt", "duration", "family", "fps", "method", "names",
+            "period", "points", "rtol", "samples", "span", "speed", "stabilise", "trail",
+        )
+    },
+    "axes": "--axis",
+    "max_steps": "--max-steps",
+}  # fmt: skip
+_PATTERNS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
+    (re.compile(r"`names=\[(?P<names>[^\]]*)\]`"), lambda m: f"--names {_bare(m['names'])}"),
+    (re.compile(r"pass `method=`, the same [^,]*, to load it"), lambda m: "no option can name it"),
+    (re.compile(r"`q0\[\d+\]` \((?P<name>\w+)\)"), lambda m: f"--set {m['name']}"),
+    (re.compile(r"`qd0\[\d+\]` \((?P<name>\w+)\)"), lambda m: f"--set {m['name']}_dot"),
+    (re.compile(r"`(?P<word>\w+)`"), lambda m: _OPTIONS.get(str(m["word"]), str(m[0]))),
+)
+
+
+def _bare(names: str) -> str:
+    return names.replace("'", "").replace(" ", "")
 
 
 def for_the_shell(text: str) -> str:
     """A sentence of the library with its ways out as the command line spells them."""
     for python, shell in _SHELL.items():
         text = text.replace(python, shell)
+    for pattern, spelled in _PATTERNS:
+        text = pattern.sub(spelled, text)
+    return text
+
+
+_LONGEST_PATH = 200  # characters; folders are long, and must be recognised
+
+
+def brief(text: str, words: Sequence[str]) -> str:
+    """A sentence in which the long words of a command line, and their parts, are cut."""
+    parts = {part for word in words for part in (word, *re.split(r"[=:,]", word))}
+    for part in sorted(parts, key=len, reverse=True):
+        most = _LONGEST_PATH if "/" in part else LONGEST_NAME
+        for spelled in (part, repr(part)[1:-1], " ".join(part.split())):
+            if len(spelled) > most:
+                text = text.replace(spelled, shortened(spelled, most))
     return text

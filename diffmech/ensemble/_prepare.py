@@ -18,7 +18,7 @@ from .._checks import (
     is_traced,
     require_resolvable,
 )
-from .._suggest import suggestion
+from .._suggest import quoted, suggestion
 from .._typing import AnyArray, Params
 from ..model import AbstractSystem, match_params, parameter_paths, require_finite_params
 from ..motion import (
@@ -125,7 +125,9 @@ def parameters(system: AbstractSystem, given: Any) -> tuple[Params, Any, Params]
     if isinstance(given, Mapping):
         unknown = [path for path in given if path not in own]
         if unknown:
-            raise ValueError(f"there is no parameter {unknown[0]!r}.{suggestion(unknown[0], own)}")
+            raise ValueError(
+                f"there is no parameter {quoted(unknown[0])}.{suggestion(unknown[0], own)}"
+            )
         leaves = {**own, **given}
     elif jax.tree.structure(given) == structure:
         leaves = dict(zip(own, jax.tree.leaves(given), strict=True))
@@ -196,7 +198,7 @@ def reducers(given: Any, system: AbstractSystem) -> tuple[list[str], list[Any]]:
     for name, one in named.items():
         if isinstance(one, str):
             if one not in made:
-                raise ValueError(f"there is no reducer {one!r}.{suggestion(one, made)}")
+                raise ValueError(f"there is no reducer {quoted(one)}.{suggestion(one, made)}")
             named[name] = made[one]()
         elif isinstance(one, type) or not all(_has(one, method) for method in _PROTOCOL):
             raise ValueError(

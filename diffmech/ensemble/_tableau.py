@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import diffrax
 import numpy as np
 
-from .._suggest import suggestion
+from .._suggest import quoted, suggestion
 
 METHODS = ("Tsit5", "Dopri5", "Dopri8", "Bosh3")
 _ALLOWED = f"one of {', '.join(METHODS)}, or such a Diffrax solver"
@@ -36,7 +36,8 @@ def as_tableau(method: str | diffrax.AbstractSolver) -> Tableau:
         named = {name.lower(): name for name in METHODS}
         if method.lower() not in named:
             raise ValueError(
-                f"`method` must be {_ALLOWED}, but is {method!r}.{suggestion(method, METHODS)} "
+                f"`method` must be {_ALLOWED}, but is {quoted(method)}."
+                f"{suggestion(method, METHODS)} "
                 "Lanes take explicit Runge-Kutta steps; for others run `simulate` under `jax.vmap`"
             )
         return _named(named[method.lower()])

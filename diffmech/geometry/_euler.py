@@ -10,7 +10,7 @@ import itertools
 
 import jax.numpy as jnp
 
-from .._suggest import suggestion
+from .._suggest import quoted, suggestion
 from .._typing import Numbers, Scalar
 from ._rotations import rotation_about
 from ._typing import Rotation, Vector3, matrix3, vector3
@@ -27,7 +27,7 @@ def axes_of(sequence: str) -> tuple[int, int, int, bool]:
     """The three axes in intrinsic order, and whether that is the order given."""
     if sequence not in SEQUENCES:
         raise ValueError(
-            f"there is no Euler sequence {sequence!r}.{suggestion(str(sequence), SEQUENCES)}"
+            f"there is no Euler sequence {quoted(sequence)}.{suggestion(str(sequence), SEQUENCES)}"
         )
     i, j, k = ("xyz".index(letter) for letter in sequence.lower())
     return (i, j, k, True) if sequence.isupper() else (k, j, i, False)

@@ -11,7 +11,7 @@ from ._constraints import (
     Holonomic as Holonomic,
     Pfaffian as Pfaffian,
 )
-from ._coordinates import CoordinateUnits as CoordinateUnits
+from ._coordinates import CoordinateUnits as CoordinateUnits, FixedMapping as FixedMapping
 from ._explicit import Explicit as Explicit
 from ._holds import AbstractHold as AbstractHold, Hold as Hold
 from ._holds_of_parts import HoldsOfParts as HoldsOfParts
@@ -39,6 +39,11 @@ from ._machine import (
     potential_of as potential_of,
     weight_of as weight_of,
 )
+from ._measures import (
+    parameter_ranges as parameter_ranges,
+    parameter_unit as parameter_unit,
+    parameter_units as parameter_units,
+)
 from ._parameters import (
     match_params as match_params,
     parameter_names as parameter_names,
@@ -50,9 +55,14 @@ from ._parameters import (
 from ._parts import AbstractPart as AbstractPart, Scenery as Scenery
 from ._places import Places as Places, placed as placed
 from ._rules import (
+    Range as Range,
+    acting_on as acting_on,
+    gravity_field as gravity_field,
+    inertia_field as inertia_field,
     length_field as length_field,
     mass_field as mass_field,
     number_field as number_field,
+    place_field as place_field,
     require_sound_params as require_sound_params,
 )
 from ._shapes import (

@@ -25,6 +25,7 @@ from ..geometry import (
     triple,
 )
 from ._parts import AbstractPart
+from ._rules import MASSES, measured
 from ._shapes import Shape, equal_box
 
 
@@ -117,8 +118,8 @@ class RigidBody(eqx.Module):
     no body has (I₁ + I₂ < I₃ beyond round-off; equality belongs to flat bodies).
     """
 
-    mass: Any
-    inertia: Any
+    mass: Any = measured("kg", MASSES)
+    inertia: Any = measured("kg m^2")
 
     def __init__(self, mass: Number, inertia: Numbers):
         self.mass = as_mass(mass)
@@ -170,7 +171,7 @@ class Particle(eqx.Module):
     **Raises:** `ValueError` for a negative mass.
     """
 
-    mass: Any
+    mass: Any = measured("kg", MASSES)
 
     def __init__(self, mass: Number):
         self.mass = as_mass(mass)

@@ -1,13 +1,44 @@
 """Names and units of the generalised coordinates."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, TypeVar
+
+_Value = TypeVar("_Value")
 
 
-class CoordinateUnits(Mapping[str, str]):
-    """An ordered, hashable mapping from coordinate name to unit ("" = unknown).
+class FixedMapping(Mapping[str, _Value]):
+    """An ordered, hashable mapping by name.
 
     Hashable, so that a system can be an argument of a compiled function.
     """
+
+    _pairs: tuple[tuple[str, _Value], ...]
+
+    def __init__(self, given: Mapping[str, _Value] | None = None):
+        self._values = dict(given or {})
+        self._pairs = tuple(self._values.items())
+
+    def __getitem__(self, name: str) -> _Value:
+        return self._values[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __hash__(self) -> int:
+        return hash(self._pairs)
+
+    def __eq__(self, other: Any) -> bool:
+        return type(other) is type(self) and self._pairs == other._pairs
+
+    def __repr__(self) -> str:
+        return repr(dict(self._pairs))
+
+
+class CoordinateUnits(FixedMapping[str]):
+    """An ordered, hashable mapping from coordinate name to unit ("" = unknown)."""
 
     def __init__(self, coordinates: Mapping[str, str] | Sequence[str]):
         if isinstance(coordinates, str):
@@ -39,25 +70,4 @@ class CoordinateUnits(Mapping[str, str]):
                 raise ValueError(
                     f"`coordinates` must leave {name + '_dot'!r} to the rate of {name!r}; rename it"
                 )
-        self._pairs = pairs
-
-    def __getitem__(self, name: str) -> str:
-        for candidate, unit in self._pairs:
-            if candidate == name:
-                return unit
-        raise KeyError(name)
-
-    def __iter__(self) -> Iterator[str]:
-        return (name for name, _ in self._pairs)
-
-    def __len__(self) -> int:
-        return len(self._pairs)
-
-    def __hash__(self) -> int:
-        return hash(self._pairs)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, CoordinateUnits) and self._pairs == other._pairs
-
-    def __repr__(self) -> str:
-        return repr(dict(self._pairs))
+        super().__init__(dict(pairs))

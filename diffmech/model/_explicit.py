@@ -8,10 +8,12 @@ import equinox as eqx
 from .._checks import trial_trace
 from .._fingerprint import version_of
 from .._typing import Params, ScalarFunction
-from ._coordinates import CoordinateUnits
+from ._coordinates import CoordinateUnits, FixedMapping
 from ._drawing import checked_drawing
 from ._laws import ExplicitLaws
+from ._measures import checked_measures
 from ._naming import name_after
+from ._rules import Range
 from ._system import AbstractSystem, Start, checked_description
 from ._trial import trial_arguments
 
@@ -26,7 +28,7 @@ class Explicit(AbstractSystem):
 
     - `acceleration`: pure JAX function `(q, qd, t, params) -> (n,)` [1/s²].
     - `coordinates`, `params`, `landmarks`, `links`, `springs`, `dampers`, `faces`, `starts`,
-      `name`, `parts`: as for `System`.
+      `name`, `parts`, `units`, `ranges`: as for `System`.
     - `energy`: optional `(q, qd, t, params) -> scalar` [J]. Its change is reported; since the
       forces are not known apart, no work is set against it.
 
@@ -45,6 +47,8 @@ class Explicit(AbstractSystem):
     starts: dict[str, Start]
     name: str = eqx.field(static=True)
     parts: Callable[..., Any] | None = eqx.field(static=True)
+    units: FixedMapping[str] = eqx.field(static=True)
+    ranges: FixedMapping[Range] = eqx.field(static=True)
 
     def __init__(
         self,
@@ -61,6 +65,8 @@ class Explicit(AbstractSystem):
         starts: Mapping[str, tuple[Any, Any]] | None = None,
         name: str | None = None,
         parts: Callable[..., Any] | None = None,
+        units: Mapping[str, str] | None = None,
+        ranges: Mapping[str, Any] | None = None,
     ):
         self.equations = acceleration
         self.energy = energy
@@ -70,6 +76,7 @@ class Explicit(AbstractSystem):
         self.coordinates, self.params, self.starts = checked_description(
             coordinates, params, starts
         )
+        self.units, self.ranges = checked_measures(self.params, units, ranges)
         n = len(self.coordinates)
         self.links, self.springs, self.dampers, self.faces = checked_drawing(
             landmarks, n, self.params, links=links, springs=springs, dampers=dampers, faces=faces

@@ -14,7 +14,7 @@ import equinox as eqx
 import jax.numpy as jnp
 
 from .._checks import as_scalar
-from .._suggest import suggestion
+from .._suggest import quoted, suggestion
 from .._typing import AnyArray, Number, Numbers
 from ..geometry import (
     Pose,
@@ -49,7 +49,7 @@ def _gap(first: Pose, second: Pose) -> tuple[Any, ...]:
 def _axis(axis: str) -> tuple[int, int, int]:
     if axis not in _AXES:
         raise ValueError(
-            f"`axis` must be 'x', 'y' or 'z', but is {axis!r}.{suggestion(str(axis), _AXES)}"
+            f"`axis` must be 'x', 'y' or 'z', but is {quoted(axis)}.{suggestion(str(axis), _AXES)}"
         )
     return _AXES[axis]
 

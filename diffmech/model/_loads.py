@@ -19,6 +19,7 @@ from ..geometry import (
     vee,
 )
 from ._parts import AbstractPart
+from ._rules import measured
 from ._shapes import Shape
 
 
@@ -84,8 +85,8 @@ class Spring(eqx.Module):
     φ in [0, π] the angle between them (a rest angle makes no sense there and is ignored).
     """
 
-    stiffness: Any
-    rest: Any
+    stiffness: Any = measured({"length": "N/m", "angle": "N m/rad"}, (0.0, 1e6))
+    rest: Any = measured({"length": "m", "angle": "rad"})
 
     def __init__(self, stiffness: Number, rest: Number = 0.0):
         self.stiffness = as_scalar(stiffness, "stiffness")
@@ -167,10 +168,10 @@ class Damper(eqx.Module):
     `damper.turning(a, b)` on the angular velocity between two frames, `turning(a)` in space.
     """
 
-    viscous: Any
-    quadratic: Any
-    coulomb: Any
-    smoothing: Any
+    viscous: Any = measured({"length": "N s/m", "angle": "N m s/rad"}, (0.0, 1e3))
+    quadratic: Any = measured({"length": "N s^2/m^2", "angle": "N m s^2/rad^2"}, (0.0, 1e3))
+    coulomb: Any = measured({"length": "N", "angle": "N m"}, (0.0, 1e3))
+    smoothing: Any = measured({"length": "m/s", "angle": "rad/s"}, (1e-6, 1.0))
 
     def __init__(
         self,

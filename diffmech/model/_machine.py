@@ -135,6 +135,8 @@ def machine(
     plane: str | None = None,
     starts: Mapping[str, tuple[Any, Any]] | None = None,
     name: str | None = None,
+    units: Mapping[str, str] | None = None,
+    ranges: Mapping[str, Any] | None = None,
 ) -> System:
     """A machine described by its parts.
 
@@ -151,8 +153,8 @@ def machine(
       coordinates are q: bodies and particles `.at(...)` their poses and points, `Gravity`, springs
       and dampers between points, `force`s and `torque`s, and `Hold`s between bodies whose poses are
       free.
-    - `coordinates`, `params`, `starts`, `name`: as for `System`. Bodies, springs and dampers are
-      parameters like any others.
+    - `coordinates`, `params`, `starts`, `name`, `units`, `ranges`: as for `System`. Bodies, springs
+      and dampers are parameters like any others; bodies know their units.
 
     **Other arguments:**
 
@@ -167,11 +169,11 @@ def machine(
     """
     if plane is not None and plane not in _PLANES:
         raise ValueError(f"`plane` must be one of {', '.join(_PLANES)}, but is {plane!r}")
-    units, params, _ = checked_description(coordinates, params, starts)
-    sketch, pushing, holds = _tried(parts, len(units), params)
+    named, params, _ = checked_description(coordinates, params, starts)
+    sketch, pushing, holds = _tried(parts, len(named), params)
     return System(
         LagrangianOfParts(parts),
-        units,
+        named,
         params,
         forces=ForcesOfParts(parts, forces) if pushing else forces,
         constraints=[*holds, *_listed(constraints)],
@@ -183,6 +185,8 @@ def machine(
         starts=starts,
         name=name or name_after(parts, "machine"),
         parts=parts,
+        units=units,
+        ranges=ranges,
     )
 
 

@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from .._checks import as_array, is_traced, require_finite
-from .._suggest import suggestion
+from .._suggest import quoted, suggestion
 from .._typing import Params
 from ._rules import require_sound_params
 
@@ -72,7 +72,7 @@ def match_params(params: Params, default: Params) -> Params:
         extra = [path for path in theirs if path not in ours]
         missing = [path for path in ours if path not in theirs]
         if extra:
-            difference = f"has {extra[0]!r}, which it does not.{suggestion(extra[0], ours)}"
+            difference = f"has {quoted(extra[0])}, which it does not.{suggestion(extra[0], ours)}"
         elif missing:
             difference = f"lacks {', '.join(missing)}"
         else:
@@ -103,7 +103,7 @@ def parameter_place(params: Params, path: str) -> tuple[str, tuple[int, ...]]:
         return path, ()
     found = _INDEX.match(path)
     if not found or found["leaf"] not in paths:
-        raise ValueError(f"there is no parameter {path!r}.{suggestion(path, paths)}")
+        raise ValueError(f"there is no parameter {quoted(path)}.{suggestion(path, paths)}")
     leaf_path, shape = found["leaf"], np.shape(paths[found["leaf"]])
     index = tuple(int(i) for i in found["index"].split(","))
     if len(index) != len(shape) or any(i >= n for i, n in zip(index, shape, strict=True)):

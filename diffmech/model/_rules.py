@@ -1,11 +1,13 @@
 """Rules that parameters keep: masses are not negative, lengths are positive, bodies are possible.
 
-A catalogue's parameters declare their rule with their field:
+A catalogue's parameters declare rule, unit and sensible range with their field:
 
     class Params(eqx.Module):
         mass: Scalar = mass_field()  # [kg]
         length: Scalar = length_field()  # [m]
-        gravity: Scalar = number_field()  # [m/s^2]
+        gravity: Scalar = gravity_field()  # [m/s^2]
+        slope: Scalar = number_field("rad", (-1.5, 1.5))
+        friction: Damper = acting_on("angle")  # so its numbers are in N m s/rad
 """
 
 import dataclasses
@@ -24,19 +26,59 @@ _RULES: dict[str, tuple[str, Callable[[Any], Any]]] = {
 }
 
 
-def number_field() -> Any:
+Range = tuple[float, float]  # the lowest and the highest value that make sense
+MASSES: Range = (1e-3, 1e3)  # [kg]
+_MOMENTS: Range = (0.0, 1e4)  # [kg m^2]; a thin rod has none about itself
+_LENGTHS: Range = (1e-3, 1e2)  # [m]
+_PLACES: Range = (-1e2, 1e2)  # [m]
+_GRAVITIES: Range = (0.0, 25.0)  # [m/s^2], from none to Jupiter's
+
+
+def measured(unit: str | Mapping[str, str], sensible: Range | None = None) -> Any:
+    """A field with its unit ("1": a pure number, "": unknown) and the range that makes sense.
+
+    A unit that depends on what a part acts on is given by that: {"length": "N/m", "angle":
+    "N m/rad"}; `acting_on` decides.
+    """
+    return eqx.field(metadata={"unit": unit, "range": sensible})
+
+
+def acting_on(what: str) -> Any:
+    """A field for a spring or damper that acts on a "length" or on an "angle"."""
+    return eqx.field(metadata={"acts on": what})
+
+
+def number_field(unit: str = "", sensible: Range | None = None) -> Any:
     """A field for any number or array of numbers."""
-    return eqx.field(converter=as_array)
+    return eqx.field(converter=as_array, metadata={"unit": unit, "range": sensible})
 
 
-def mass_field() -> Any:
-    """A field for masses and moments of inertia: zero is allowed, negative is not."""
-    return eqx.field(converter=as_array, metadata={"rule": "not negative"})
+def place_field() -> Any:
+    """A field for places along an axis [m], of either sign."""
+    return number_field("m", _PLACES)
 
 
-def length_field() -> Any:
-    """A field for lengths: greater than zero."""
-    return eqx.field(converter=as_array, metadata={"rule": "positive"})
+def gravity_field() -> Any:
+    """A field for the acceleration of gravity [m/s^2]."""
+    return number_field("m/s^2", _GRAVITIES)
+
+
+def mass_field(sensible: Range = MASSES) -> Any:
+    """A field for masses [kg]: zero is allowed, negative is not."""
+    about = {"rule": "not negative", "unit": "kg", "range": sensible}
+    return eqx.field(converter=as_array, metadata=about)
+
+
+def inertia_field(sensible: Range = _MOMENTS) -> Any:
+    """A field for moments of inertia [kg m^2]: zero is allowed, negative is not."""
+    about = {"rule": "not negative", "unit": "kg m^2", "range": sensible}
+    return eqx.field(converter=as_array, metadata=about)
+
+
+def length_field(sensible: Range = _LENGTHS) -> Any:
+    """A field for lengths [m]: greater than zero."""
+    about = {"rule": "positive", "unit": "m", "range": sensible}
+    return eqx.field(converter=as_array, metadata=about)
 
 
 def require_sound_params(params: Params, path: str = "") -> None:

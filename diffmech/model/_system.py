@@ -12,12 +12,13 @@ from .._checks import as_vector, trial_trace
 from .._fingerprint import version_of
 from .._typing import AnyArray, Params, ScalarFunction
 from ._constraints import AbstractConstraint, Constraints, checked_constraints
-from ._coordinates import CoordinateUnits
+from ._coordinates import CoordinateUnits, FixedMapping
 from ._drawing import checked_drawing
 from ._laws import ExplicitLaws, Laws
+from ._measures import checked_measures, parameter_units
 from ._naming import name_after
 from ._parameters import cast_params, parameter_paths, replace_params
-from ._rules import require_sound_params
+from ._rules import Range, require_sound_params
 from ._trial import trial_arguments
 
 Start = tuple[AnyArray, AnyArray]
@@ -36,6 +37,8 @@ class AbstractSystem(eqx.Module):
     dampers: eqx.AbstractVar[tuple[tuple[int, int], ...]]
     faces: eqx.AbstractVar[tuple[tuple[int, ...], ...]]
     starts: eqx.AbstractVar[dict[str, Start]]
+    units: eqx.AbstractVar[FixedMapping[str]]  # as declared; `parameter_units` has all of them
+    ranges: eqx.AbstractVar[FixedMapping[Range]]
 
     @property
     @abstractmethod
@@ -63,8 +66,10 @@ class AbstractSystem(eqx.Module):
 
     def __str__(self) -> str:
         units = ", ".join(f"{q} [{u or '-'}]" for q, u in self.coordinates.items())
+        measured = parameter_units(self)
         values = ", ".join(
-            f"{path} = {np.array2string(np.asarray(leaf), precision=6, threshold=6)}"
+            f"{path} [{measured[path] or '-'}] = "
+            + np.array2string(np.asarray(leaf), precision=6, threshold=6)
             for path, leaf in parameter_paths(self.params).items()
         )
         starts = ", ".join(self.starts) or "none named"
@@ -104,6 +109,9 @@ class System(AbstractSystem):
       dashpots.
     - `faces`: rings of indices into the landmarks, drawn as plates.
     - `starts`: `{"default": (q0, qd0)}`, named initial states.
+    - `units`: `{"mB": "kg"}`, what parameters are measured in, by path; they are printed and label
+      axes. Bodies, and fields of the catalogue, know their own.
+    - `ranges`: `{"mB": (0.01, 1.0)}`, the values that make sense; others are accepted.
     - `name`: what the machine is called in print; after its function, or the function or file
       that this one is written in, if not given.
     - `parts`: `(q, t, params) -> {name: part}`, set by `machine(...)`; what is asked of single
@@ -136,6 +144,8 @@ class System(AbstractSystem):
     starts: dict[str, Start]
     name: str = eqx.field(static=True)
     parts: Callable[..., Any] | None = eqx.field(static=True)
+    units: FixedMapping[str] = eqx.field(static=True)
+    ranges: FixedMapping[Range] = eqx.field(static=True)
 
     def __init__(
         self,
@@ -154,6 +164,8 @@ class System(AbstractSystem):
         starts: Mapping[str, tuple[Any, Any]] | None = None,
         name: str | None = None,
         parts: Callable[..., Any] | None = None,
+        units: Mapping[str, str] | None = None,
+        ranges: Mapping[str, Any] | None = None,
     ):
         self.lagrangian = lagrangian
         self.forces = forces
@@ -164,6 +176,7 @@ class System(AbstractSystem):
         self.coordinates, self.params, self.starts = checked_description(
             coordinates, params, starts
         )
+        self.units, self.ranges = checked_measures(self.params, units, ranges)
         n = len(self.coordinates)
         self.links, self.springs, self.dampers, self.faces = checked_drawing(
             landmarks, n, self.params, links=links, springs=springs, dampers=dampers, faces=faces

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import equinox as eqx
 
 from .._checks import as_scalar, is_traced
-from .._suggest import suggestion
+from .._suggest import quoted, suggestion
 from .._typing import Number
 
 
@@ -144,6 +144,7 @@ def as_stabilisation(value: str | Mapping[str, Any] | AbstractStabilisation) -> 
     if not isinstance(value, str) or value not in _NAMED:
         raise ValueError(
             f"`stabilise` must be one of {', '.join(_NAMED)}, or `baumgarte(omega, zeta)` or "
-            f"`penalty(alpha, omega, zeta)`, but is {value!r}.{suggestion(str(value), _NAMED)}"
+            f"`penalty(alpha, omega, zeta)`, but is {quoted(value)}."
+            + suggestion(str(value), _NAMED)
         )
     return _NAMED[value]()

@@ -10,7 +10,7 @@ import numpy as np
 import optimistix as optx
 
 from .._checks import as_count
-from .._suggest import suggestion
+from .._suggest import quoted, suggestion
 from .._typing import AnyArray, Coordinates, Number, Params
 from ..model import AbstractSystem
 from ..motion import (
@@ -150,7 +150,8 @@ def _held(system: AbstractSystem, fixed: Sequence[str]) -> np.ndarray:
     for name in fixed:
         if name not in names:
             raise ValueError(
-                f"`fixed` names {name!r}, which is not a coordinate.{suggestion(str(name), names)}"
+                f"`fixed` names {quoted(name)}, which is not a coordinate."
+                + suggestion(str(name), names)
             )
     return np.array([name in fixed for name in names])
 

@@ -13,7 +13,7 @@ import numpy as np
 from .._records import read_record, require_writable, write_record
 from .._results import name_of, result_named
 from .._typing import AnyArray, Params
-from ..model import AbstractSystem, CoordinateUnits, Laws, parameter_names
+from ..model import AbstractSystem, CoordinateUnits, FixedMapping, Laws, Range, parameter_names
 from ..motion import Energy, Likeness, likeness, require_alike
 from ._held import Held
 from ._kept_settings import settings_as_data, settings_from_data
@@ -46,6 +46,8 @@ class Recorded(AbstractSystem):
     dampers: tuple[tuple[int, int], ...] = eqx.field(static=True, default=())
     faces: tuple[tuple[int, ...], ...] = eqx.field(static=True, default=())
     starts: dict[str, Any] = eqx.field(default_factory=dict)
+    units: FixedMapping[str] = eqx.field(static=True, default=FixedMapping())
+    ranges: FixedMapping[Range] = eqx.field(static=True, default=FixedMapping())
     likeness: Likeness | None = None  # how the machine of the run moves at a few states
 
     @property

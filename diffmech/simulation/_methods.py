@@ -9,7 +9,7 @@ import equinox as eqx
 import optimistix as optx
 
 from .._checks import float_dtype
-from .._suggest import suggestion
+from .._suggest import quoted, suggestion
 from .._typing import AnyArray
 from ._gauss_legendre import GaussLegendre4, GaussLegendre6, ImplicitMidpoint
 from ._symplectic import AbstractSymplectic
@@ -62,7 +62,7 @@ def as_solver(method: str | diffrax.AbstractSolver) -> diffrax.AbstractSolver:
     elif isinstance(method, str):
         known = {name.lower(): make for name, make in {**_diffrax_solvers(), **_OURS}.items()}
         if method.lower() not in known:
-            raise ValueError(f"there is no method {method!r}.{suggestion(method, methods())}")
+            raise ValueError(f"there is no method {quoted(method)}.{suggestion(method, methods())}")
         solver = known[method.lower()]()
     else:
         raise ValueError(

@@ -17,19 +17,19 @@ import numpy as np
 from .._checks import is_traced
 from .._typing import AnyArray, Scalar, Vector
 from ..geometry import require_inertia
-from ..model import System, length_field, mass_field, number_field
+from ..model import System, gravity_field, inertia_field, length_field, mass_field
 
 
 class Params(eqx.Module):
-    g: Scalar = number_field()  # [m/s^2]
+    g: Scalar = gravity_field()  # [m/s^2]
     LA: Scalar = length_field()  # hinge to mass centre of A [m]
     LB: Scalar = length_field()  # hinge to mass centre of B [m]
     mA: Scalar = mass_field()  # [kg]
     mB: Scalar = mass_field()  # [kg]
-    IA: Scalar = mass_field()  # of A about its mass centre, a_x [kg m^2]
-    IBx: Scalar = mass_field()  # of B about its mass centre [kg m^2]
-    IBy: Scalar = mass_field()
-    IBz: Scalar = mass_field()
+    IA: Scalar = inertia_field()  # of A about its mass centre, a_x [kg m^2]
+    IBx: Scalar = inertia_field()  # of B about its mass centre [kg m^2]
+    IBy: Scalar = inertia_field()
+    IBz: Scalar = inertia_field()
 
     def require(self, path: str) -> None:
         """Refuse a plate with moments that no body has."""

@@ -16,10 +16,10 @@ from ..model import (
     RigidBody,
     Shape,
     System,
+    gravity_field,
     joint,
     length_field,
     machine,
-    number_field,
     rod,
 )
 
@@ -29,7 +29,7 @@ class Params(eqx.Module):
     B: RigidBody  # the plate
     LA: Scalar = length_field()  # hinge to mass centre of A [m]
     LB: Scalar = length_field()  # hinge to mass centre of B [m]
-    g: Scalar = number_field()  # [m/s^2]
+    g: Scalar = gravity_field()  # [m/s^2]
 
 
 def parts(q: Vector, t: Scalar, params: Params) -> dict[str, AbstractPart]:

@@ -6,25 +6,36 @@ any other parameter of the curve does as well.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from .._suggest import suggestion
+from .._suggest import quoted, suggestion
 from .._typing import AnyArray, Number, Numbers, Scalar, Vector
-from ..model import AbstractPart, Damper, Gravity, Particle, Scenery, System, machine, number_field
+from ..model import (
+    AbstractPart,
+    Damper,
+    Gravity,
+    Particle,
+    Scenery,
+    System,
+    acting_on,
+    gravity_field,
+    machine,
+    number_field,
+)
 
 _DRAWN = np.linspace(-3.0, 3.0, 61)  # values of s at which the wire is drawn
 
 
 class Params(eqx.Module):
     bead: Particle
-    friction: Damper
-    gravity: Scalar = number_field()  # [m/s^2]
-    shape: AnyArray = number_field()  # numbers of the curve
+    friction: Damper = acting_on("length")
+    gravity: Scalar = gravity_field()  # [m/s^2]
+    shape: AnyArray = number_field("m")  # numbers of the curve
 
 
 def helix(s: Scalar, shape: Vector) -> tuple[Any, Any, Any]:
@@ -83,9 +94,9 @@ class _Parts:
 def bead_on_wire(
     wire: str | Callable[..., Any] = "helix",
     shape: Numbers | None = None,
-    mass: Number = 1.0,
+    mass: Annotated[Number, "kg"] = 1.0,
     gravity: Number = 9.81,
-    friction: Number = 0.0,
+    friction: Annotated[Number, "N s/m"] = 0.0,
 ) -> System:
     """A bead on a `wire`: "helix", "circle", "parabola", "cycloid", or a function of one's own.
 
@@ -94,7 +105,7 @@ def bead_on_wire(
     """
     if isinstance(wire, str):
         if wire not in WIRES:
-            raise ValueError(f"there is no wire {wire!r}.{suggestion(wire, WIRES)}")
+            raise ValueError(f"there is no wire {quoted(wire)}.{suggestion(wire, WIRES)}")
         curve, numbers = WIRES[wire]
     else:
         curve, numbers = wire, ()
@@ -105,6 +116,7 @@ def bead_on_wire(
             Particle(mass), Damper(friction), gravity, numbers if shape is None else shape
         ),
         starts={"default": ([0.5], [0.0])},
+        units=None if isinstance(wire, str) else {"shape": ""},
         name="bead_on_wire" if wire == "helix" else f"bead_on_wire:wire={_name(wire)}",
     )
 

@@ -4,6 +4,8 @@ q = (x [m], theta [rad]): the cart's place and the pole's angle from the downwar
 counter-clockwise; theta = π is upright. `push` is a force on the cart.
 """
 
+from typing import Annotated
+
 import equinox as eqx
 import numpy as np
 
@@ -17,7 +19,9 @@ from ..model import (
     RigidBody,
     Scenery,
     System,
+    acting_on,
     force,
+    gravity_field,
     length_field,
     machine,
     number_field,
@@ -28,11 +32,11 @@ from ..model import (
 class Params(eqx.Module):
     cart: Particle
     pole: RigidBody
-    track: Damper  # friction of the cart
-    hinge: Damper  # friction of the hinge
+    track: Damper = acting_on("length")  # friction of the cart
+    hinge: Damper = acting_on("angle")  # friction of the hinge
     length: Scalar = length_field()  # of the pole [m]
-    gravity: Scalar = number_field()  # [m/s^2]
-    push: Scalar = number_field()  # on the cart, along x [N]
+    gravity: Scalar = gravity_field()  # [m/s^2]
+    push: Scalar = number_field("N", (-100.0, 100.0))  # on the cart, along x [N]
 
 
 def parts(q: Vector, t: Scalar, params: Params) -> dict[str, AbstractPart]:
@@ -55,12 +59,12 @@ def parts(q: Vector, t: Scalar, params: Params) -> dict[str, AbstractPart]:
 
 
 def cart_pole(
-    cart_mass: Number = 1.0,
-    pole_mass: Number = 0.3,
+    cart_mass: Annotated[Number, "kg"] = 1.0,
+    pole_mass: Annotated[Number, "kg"] = 0.3,
     length: Number = 1.0,
     gravity: Number = 9.81,
-    track_friction: Number = 0.0,
-    hinge_friction: Number = 0.0,
+    track_friction: Annotated[Number, "N s/m"] = 0.0,
+    hinge_friction: Annotated[Number, "N m s/rad"] = 0.0,
     push: Number = 0.0,
 ) -> System:
     """A uniform pole on a cart; frictions viscous [N s/m, N m s/rad].

@@ -14,6 +14,7 @@ energy is kept, and yet every turning sleigh ends going forward and straight (`c
 """
 
 import math
+from typing import Annotated
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -86,7 +87,11 @@ def closed_form(
     return a * (ahead - back * decay**2) / total, turning * 2 * decay / total
 
 
-def chaplygin_sleigh(mass: Number = 1.0, inertia: Number = 0.1, offset: Number = 0.3) -> System:
+def chaplygin_sleigh(
+    mass: Annotated[Number, "kg"] = 1.0,
+    inertia: Annotated[Number, "kg m^2"] = 0.1,
+    offset: Number = 0.3,
+) -> System:
     """A sleigh with `inertia` about its mass centre [kg m²], which is `offset` > 0 ahead of it.
 
     Starts: "default" forward while turning left, "backward" nearly straight and skate first: it

@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Float
 
 from .._typing import AnyArray, Scalar, Vector
-from ..model import System, length_field, mass_field, number_field
+from ..model import System, gravity_field, length_field, mass_field
 
 Pair = Float[jax.Array | np.ndarray, " 2"]
 
@@ -18,7 +18,7 @@ Pair = Float[jax.Array | np.ndarray, " 2"]
 class Params(eqx.Module):
     masses: Pair = mass_field()  # [kg]
     lengths: Pair = length_field()  # [m]
-    gravity: Scalar = number_field()  # [m/s^2]
+    gravity: Scalar = gravity_field()  # [m/s^2]
 
 
 def landmarks(q: Vector, t: Scalar, params: Params) -> AnyArray:

@@ -5,6 +5,8 @@ about an axis fixed in body 1. At q = 0 all body axes are those of space, z up. 
 pendulum (equal axes) and the babyboot (crossed axes) are special cases.
 """
 
+from typing import Annotated
+
 import equinox as eqx
 import numpy as np
 
@@ -15,9 +17,11 @@ from ..model import (
     Gravity,
     RigidBody,
     System,
+    gravity_field,
     joint,
     machine,
     number_field,
+    place_field,
     rod,
 )
 
@@ -25,10 +29,10 @@ from ..model import (
 class Params(eqx.Module):
     upper: RigidBody
     lower: RigidBody
-    axes: AnyArray = number_field()  # two directions, rows, in the frame before
-    elbow: AnyArray = number_field()  # first hinge to second, in body 1 [m]
-    centres: AnyArray = number_field()  # each hinge to its body's mass centre, rows [m]
-    gravity: Scalar = number_field()  # [m/s^2], along -z
+    axes: AnyArray = number_field("1")  # two directions, rows, in the frame before
+    elbow: AnyArray = place_field()  # first hinge to second, in body 1 [m]
+    centres: AnyArray = place_field()  # each hinge to its body's mass centre, rows [m]
+    gravity: Scalar = gravity_field()  # [m/s^2], along -z
 
 
 def parts(q: Vector, t: Scalar, params: Params) -> dict[str, AbstractPart]:
@@ -48,8 +52,8 @@ def parts(q: Vector, t: Scalar, params: Params) -> dict[str, AbstractPart]:
 
 def double_pendulum_3d(
     axes: Numbers = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0)),
-    masses: Numbers = (1.0, 1.0),
-    inertias: Numbers = ((1 / 12, 1 / 12, 0.0), (1 / 12, 1 / 12, 0.0)),
+    masses: Annotated[Numbers, "kg"] = (1.0, 1.0),
+    inertias: Annotated[Numbers, "kg m^2"] = ((1 / 12, 1 / 12, 0.0), (1 / 12, 1 / 12, 0.0)),
     elbow: Numbers = (0.0, 0.0, -1.0),
     centres: Numbers = ((0.0, 0.0, -0.5), (0.0, 0.0, -0.5)),
     gravity: Number = 9.81,

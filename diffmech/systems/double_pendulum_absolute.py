@@ -17,7 +17,7 @@ import numpy as np
 from jaxtyping import Float
 
 from .._typing import AnyArray, Number, Numbers, Scalar, Vector
-from ..model import Holonomic, System, length_field, mass_field, number_field
+from ..model import Holonomic, System, gravity_field, length_field, mass_field
 
 Pair = Float[jax.Array | np.ndarray, " 2"]
 
@@ -25,7 +25,7 @@ Pair = Float[jax.Array | np.ndarray, " 2"]
 class Params(eqx.Module):
     masses: Pair = mass_field()  # [kg]
     lengths: Pair = length_field()  # [m]
-    gravity: Scalar = number_field()  # [m/s^2]
+    gravity: Scalar = gravity_field()  # [m/s^2]
 
 
 def lagrangian(q: Vector, qd: Vector, t: Scalar, params: Params) -> Scalar:

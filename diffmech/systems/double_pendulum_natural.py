@@ -17,19 +17,27 @@ import jax.numpy as jnp
 import numpy as np
 
 from .._typing import AnyArray, Scalar, Vector
-from ..model import Holonomic, System, length_field, mass_field, number_field
+from ..model import (
+    Holonomic,
+    System,
+    gravity_field,
+    inertia_field,
+    length_field,
+    mass_field,
+    place_field,
+)
 
 
 class Params(eqx.Module):
     lAB: Scalar = length_field()  # noqa: N815  from pivot to joint [m]
     m1: Scalar = mass_field()  # [kg]
-    a1: Scalar = number_field()  # mass centre of body 1 along u1 [m]
-    b1: Scalar = number_field()  # and across [m]
-    IZ1: Scalar = mass_field()  # about the mass centre [kg m^2]
+    a1: Scalar = place_field()  # mass centre of body 1 along u1 [m]
+    b1: Scalar = place_field()  # and across [m]
+    IZ1: Scalar = inertia_field()  # about the mass centre [kg m^2]
     m2: Scalar = mass_field()  # [kg]
-    a2: Scalar = number_field()  # mass centre of body 2 along u2, from the joint [m]
-    IZ2: Scalar = mass_field()  # about the mass centre [kg m^2]
-    g: Scalar = number_field()  # [m/s^2]
+    a2: Scalar = place_field()  # mass centre of body 2 along u2, from the joint [m]
+    IZ2: Scalar = inertia_field()  # about the mass centre [kg m^2]
+    g: Scalar = gravity_field()  # [m/s^2]
 
 
 def _across(u: AnyArray) -> AnyArray:

@@ -8,6 +8,8 @@ multipliers are the force of the second pivot on the last link [N], in x and y.
 It has change points only if ±l1 ±l2 ±l3 ±l4 can make up the ground: with its defaults, never.
 """
 
+from typing import Annotated
+
 import numpy as np
 
 from .._checks import as_array
@@ -21,7 +23,7 @@ _CRANKS = np.deg2rad([120.0, 60.0])  # where the starts have them, each seen fro
 def five_bar(
     lengths: Numbers = (1.0, 1.5, 1.5, 1.0),
     ground: Number = 1.5,
-    density: Number = 1.0,
+    density: Annotated[Number, "kg/m"] = 1.0,
     gravity: Number = 9.81,
 ) -> System:
     """A five-bar with links of `lengths` [m] and mass `density` [kg/m] times length.

@@ -10,15 +10,17 @@ are a change point: there the closure loses rank and two motions are possible, o
 takes the one that continues the velocity. A parallelogram and a kite have them.
 """
 
+from typing import Annotated
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from .._checks import as_array
-from .._suggest import suggestion
+from .._suggest import quoted, suggestion
 from .._typing import AnyArray, Number, Numbers, Scalar, Vector
-from ..model import Holonomic, System, length_field, mass_field, number_field
+from ..model import Holonomic, System, gravity_field, length_field, mass_field
 
 KINDS: dict[str, tuple[tuple[float, ...], float]] = {  # lengths of the links, and ground [m]
     "crank_rocker": ((1.0, 3.0, 2.5), 3.0),
@@ -33,7 +35,7 @@ class Params(eqx.Module):
     masses: Vector = mass_field()  # [kg]
     lengths: Vector = length_field()  # [m]
     ground: Scalar = length_field()  # between the pivots [m]
-    gravity: Scalar = number_field()  # [m/s^2]
+    gravity: Scalar = gravity_field()  # [m/s^2]
 
 
 def landmarks(q: Vector, t: Scalar, params: Params) -> AnyArray:
@@ -100,7 +102,7 @@ def four_bar(
     *,
     lengths: Numbers | None = None,
     ground: Number | None = None,
-    density: Number = 1.0,
+    density: Annotated[Number, "kg/m"] = 1.0,
     gravity: Number = 9.81,
 ) -> System:
     """A four-bar of a `kind`: "crank_rocker", "parallelogram" or "kite", or with own `lengths`.
@@ -110,7 +112,7 @@ def four_bar(
     with the crank turning at 8 rad/s.
     """
     if kind not in KINDS:
-        raise ValueError(f"there is no four-bar {kind!r}.{suggestion(kind, KINDS)}")
+        raise ValueError(f"there is no four-bar {quoted(kind)}.{suggestion(kind, KINDS)}")
     if (lengths is None) != (ground is None):
         raise ValueError("`lengths` and `ground` must be given together, but one is missing")
     rods, base = KINDS[kind] if lengths is None else (lengths, ground)

@@ -11,7 +11,7 @@ The first two have a pole where the pitch is ±90°, the last two have none. Ine
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import equinox as eqx
 import jax
@@ -19,7 +19,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from .._checks import as_array
-from .._suggest import suggestion
+from .._suggest import quoted, suggestion
 from .._typing import AnyArray, Numbers, Scalar, Vector
 from ..geometry import (
     Pose,
@@ -140,8 +140,8 @@ _ENERGIES = {route: partial(_energy, route=route) for route in _ROUTES}
 
 def free_body(
     route: str = "lagrange",
-    moments: Numbers = (1.0, 2.0, 3.0),
-    omega: Numbers = (0.3, 0.2, 2.0),
+    moments: Annotated[Numbers, "kg m^2"] = (1.0, 2.0, 3.0),
+    omega: Annotated[Numbers, "rad/s"] = (0.3, 0.2, 2.0),
 ) -> AbstractSystem:
     """A body with principal `moments` [kg m²] (or a tensor), by one of four routes.
 
@@ -150,7 +150,7 @@ def free_body(
     "about_z").
     """
     if route not in _ROUTES:
-        raise ValueError(f"there is no route {route!r}.{suggestion(str(route), _ROUTES)}")
+        raise ValueError(f"there is no route {quoted(route)}.{suggestion(str(route), _ROUTES)}")
     chosen = _ROUTES[route]
     spins = {"default": as_array(omega)}
     for i, axis in enumerate("xyz"):

@@ -9,7 +9,7 @@ too: those with a resting centre and s = 0, φ̇² = m g r/(I_t cos θ) (`common
 """
 
 import math
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -46,7 +46,9 @@ def common_start(params: Params, lean: Number) -> tuple[np.ndarray, np.ndarray]:
     return q, resting_rates(params, q, (turning, 0.0, turning * math.sin(q[3])))
 
 
-def frictionless_disc(mass: Number = 1.0, radius: Number = 0.3, gravity: Number = 9.81) -> System:
+def frictionless_disc(
+    mass: Annotated[Number, "kg"] = 1.0, radius: Number = 0.3, gravity: Number = 9.81
+) -> System:
     """A uniform disc without friction.
 
     Starts: "default" spins and wobbles about a resting centre; "common" is a motion that it shares

@@ -9,6 +9,7 @@ The default numbers and start are those of Terze et al., Multibody Syst. Dyn. 38
 """
 
 import math
+from typing import Annotated
 
 import equinox as eqx
 
@@ -19,10 +20,10 @@ from ..model import (
     Gravity,
     RigidBody,
     System,
+    gravity_field,
     joint,
     length_field,
     machine,
-    number_field,
     top,
 )
 
@@ -30,7 +31,7 @@ from ..model import (
 class Params(eqx.Module):
     top: RigidBody  # about its mass centre, symmetric about z
     height: Scalar = length_field()  # tip to mass centre [m]
-    gravity: Scalar = number_field()  # [m/s^2]
+    gravity: Scalar = gravity_field()  # [m/s^2]
 
 
 class _Parts(eqx.Module):
@@ -53,9 +54,9 @@ _PARTS = {sequence: _Parts(sequence) for sequence in SEQUENCES}
 
 def heavy_top(
     sequence: str = "ZXZ",
-    mass: Number = 15.0,
-    transverse: Number = 0.234375,
-    axial: Number = 0.46875,
+    mass: Annotated[Number, "kg"] = 15.0,
+    transverse: Annotated[Number, "kg m^2"] = 0.234375,
+    axial: Annotated[Number, "kg m^2"] = 0.46875,
     height: Number = 1.0,
     gravity: Number = 9.81,
 ) -> System:

@@ -8,6 +8,7 @@ through the mass centre,
 """
 
 import math
+from typing import Annotated
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -23,18 +24,21 @@ from ..model import (
     RigidBody,
     Scenery,
     System,
+    acting_on,
+    gravity_field,
     joint,
     machine,
     number_field,
+    place_field,
 )
 
 
 class Params(eqx.Module):
     body: RigidBody
-    friction: Damper  # of the hinge
-    axis: AnyArray = number_field()  # direction of the hinge, any length
-    centre: AnyArray = number_field()  # hinge to mass centre at theta = 0 [m]
-    gravity: Scalar = number_field()  # [m/s^2]
+    friction: Damper = acting_on("angle")  # of the hinge
+    axis: AnyArray = number_field("1")  # direction of the hinge, any length
+    centre: AnyArray = place_field()  # hinge to mass centre at theta = 0 [m]
+    gravity: Scalar = gravity_field()  # [m/s^2]
 
 
 def parts(q: Vector, t: Scalar, params: Params) -> dict[str, AbstractPart]:
@@ -51,12 +55,12 @@ def parts(q: Vector, t: Scalar, params: Params) -> dict[str, AbstractPart]:
 
 
 def hinged_pendulum(
-    tilt: Number = math.pi / 6,
-    mass: Number = 1.0,
-    distance: Number = 0.5,
-    inertia: Numbers = (0.02, 0.03, 0.015),
+    tilt: Annotated[Number, "rad"] = math.pi / 6,
+    mass: Annotated[Number, "kg"] = 1.0,
+    distance: Annotated[Number, "m"] = 0.5,
+    inertia: Annotated[Numbers, "kg m^2"] = (0.02, 0.03, 0.015),
     gravity: Number = 9.81,
-    friction: Number = 0.0,
+    friction: Annotated[Number, "N m s/rad"] = 0.0,
 ) -> System:
     """A body whose hinge axis (cos α, 0, sin α) is tilted by `tilt` α [rad] from the horizontal.
 

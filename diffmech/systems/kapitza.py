@@ -4,6 +4,8 @@ q = (theta,) [rad] from the downward vertical, counter-clockwise. The pivot is a
 y = a cos(Ω t); upright is stable for fast shaking, a² Ω² > 2 g l.
 """
 
+from typing import Annotated
+
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
@@ -16,6 +18,8 @@ from ..model import (
     Particle,
     Scenery,
     System,
+    acting_on,
+    gravity_field,
     length_field,
     machine,
     number_field,
@@ -24,11 +28,11 @@ from ..model import (
 
 class Params(eqx.Module):
     bob: Particle
-    friction: Damper  # of the hinge
+    friction: Damper = acting_on("angle")  # of the hinge
     length: Scalar = length_field()  # [m]
-    amplitude: Scalar = number_field()  # a of the pivot [m]
-    frequency: Scalar = number_field()  # Ω of the pivot [rad/s]
-    gravity: Scalar = number_field()  # [m/s^2]
+    amplitude: Scalar = number_field("m", (0.0, 1.0))  # a of the pivot [m]
+    frequency: Scalar = number_field("rad/s", (0.0, 1e3))  # Ω of the pivot [rad/s]
+    gravity: Scalar = gravity_field()  # [m/s^2]
 
 
 def parts(q: Vector, t: Scalar, params: Params) -> dict[str, AbstractPart]:
@@ -45,12 +49,12 @@ def parts(q: Vector, t: Scalar, params: Params) -> dict[str, AbstractPart]:
 
 
 def kapitza(
-    mass: Number = 1.0,
+    mass: Annotated[Number, "kg"] = 1.0,
     length: Number = 1.0,
     amplitude: Number = 0.1,
     frequency: Number = 100.0,
     gravity: Number = 9.81,
-    friction: Number = 0.0,
+    friction: Annotated[Number, "N m s/rad"] = 0.0,
 ) -> System:
     """A shaken pendulum. Starts at rest: "default" 10° off upright, "hanging" 10° off below."""
     return machine(

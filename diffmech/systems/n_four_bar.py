@@ -9,6 +9,7 @@ One freedom. With all cranks level every loop is at a change point at once, and 
 """
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import equinox as eqx
 import jax
@@ -17,7 +18,7 @@ import numpy as np
 
 from .._checks import as_count
 from .._typing import AnyArray, Number, Scalar, Vector
-from ..model import Holonomic, System, length_field, mass_field, number_field
+from ..model import Holonomic, System, gravity_field, length_field, mass_field
 
 _SPIN = 8.0  # [rad/s] of the cranks: enough to go round
 
@@ -27,7 +28,7 @@ class Params(eqx.Module):
     coupler_mass: Scalar = mass_field()  # of each [kg]
     crank: Scalar = length_field()  # [m]
     coupler: Scalar = length_field()  # also between neighbouring pivots [m]
-    gravity: Scalar = number_field()  # [m/s^2]
+    gravity: Scalar = gravity_field()  # [m/s^2]
 
 
 def _pivots(q: Vector, params: Params) -> AnyArray:
@@ -94,7 +95,7 @@ def n_four_bar(
     *,
     crank: Number = 1.0,
     coupler: Number = 2.0,
-    density: Number = 1.0,
+    density: Annotated[Number, "kg/m"] = 1.0,
     gravity: Number = 9.81,
 ) -> System:
     """`n` parallelograms in a row; masses are `density` [kg/m] times length.

@@ -12,18 +12,26 @@ import numpy as np
 
 from .._checks import as_array, as_count
 from .._typing import AnyArray, Number, Numbers, Scalar, Vector
-from ..model import System, length_field, mass_field, number_field
+from ..model import (
+    System,
+    gravity_field,
+    inertia_field,
+    length_field,
+    mass_field,
+    number_field,
+    place_field,
+)
 
 
 class Params(eqx.Module):
     masses: Vector = mass_field()  # [kg]
-    inertias: Vector = mass_field()  # about each mass centre [kg m^2]
+    inertias: Vector = inertia_field()  # about each mass centre [kg m^2]
     lengths: Vector = length_field()  # [m]
-    centres: Vector = number_field()  # upper hinge to mass centre [m]
-    gravity: Scalar = number_field()  # [m/s^2]
-    stiffnesses: Vector = number_field()  # torsion springs k_j [N m/rad]
-    frictions: Vector = number_field()  # viscous c_j [N m s/rad]
-    torques: Vector = number_field()  # T_j [N m]
+    centres: Vector = place_field()  # upper hinge to mass centre [m]
+    gravity: Scalar = gravity_field()  # [m/s^2]
+    stiffnesses: Vector = number_field("N m/rad", (0.0, 1e6))  # torsion springs k_j [N m/rad]
+    frictions: Vector = number_field("N m s/rad", (0.0, 1e3))  # viscous c_j [N m s/rad]
+    torques: Vector = number_field("N m", (-1e3, 1e3))  # T_j [N m]
 
 
 def _relative(angles: Vector) -> Vector:

@@ -3,16 +3,27 @@
 q = (x, y, z) [m], z up. Drag is −(c + c₂|v|) v.
 """
 
+from typing import Annotated
+
 import equinox as eqx
 
 from .._typing import Number, Scalar, Vector
-from ..model import AbstractPart, Damper, Gravity, Particle, System, machine, number_field
+from ..model import (
+    AbstractPart,
+    Damper,
+    Gravity,
+    Particle,
+    System,
+    acting_on,
+    gravity_field,
+    machine,
+)
 
 
 class Params(eqx.Module):
     particle: Particle
-    drag: Damper
-    gravity: Scalar = number_field()  # [m/s^2]
+    drag: Damper = acting_on("length")
+    gravity: Scalar = gravity_field()  # [m/s^2]
 
 
 def parts(q: Vector, t: Scalar, params: Params) -> dict[str, AbstractPart]:
@@ -26,7 +37,10 @@ def parts(q: Vector, t: Scalar, params: Params) -> dict[str, AbstractPart]:
 
 
 def particle(
-    mass: Number = 1.0, gravity: Number = 9.81, viscous: Number = 0.0, quadratic: Number = 0.0
+    mass: Annotated[Number, "kg"] = 1.0,
+    gravity: Number = 9.81,
+    viscous: Annotated[Number, "N s/m"] = 0.0,
+    quadratic: Annotated[Number, "N s^2/m^2"] = 0.0,
 ) -> System:
     """A particle with drag `viscous` [N s/m] and `quadratic` [N s²/m²]. Starts with a throw."""
     return machine(

@@ -9,13 +9,13 @@ import jax.numpy as jnp
 import numpy as np
 
 from .._typing import AnyArray, Number, Scalar, Vector
-from ..model import System, length_field, mass_field, number_field
+from ..model import System, gravity_field, length_field, mass_field
 
 
 class Params(eqx.Module):
     mass: Scalar = mass_field()  # [kg]
     length: Scalar = length_field()  # [m]
-    gravity: Scalar = number_field()  # [m/s^2]
+    gravity: Scalar = gravity_field()  # [m/s^2]
 
 
 def landmarks(q: Vector, t: Scalar, params: Params) -> AnyArray:

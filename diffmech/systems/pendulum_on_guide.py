@@ -11,15 +11,15 @@ import jax.numpy as jnp
 import numpy as np
 
 from .._typing import AnyArray, Number, Scalar, Vector
-from ..model import Holonomic, System, length_field, mass_field, number_field
+from ..model import Holonomic, System, gravity_field, length_field, mass_field, number_field
 
 
 class Params(eqx.Module):
     mass: Scalar = mass_field()  # [kg]
     length: Scalar = length_field()  # [m]
-    amplitude: Scalar = number_field()  # a of the pivot [m]
-    frequency: Scalar = number_field()  # Ω of the pivot [rad/s]
-    gravity: Scalar = number_field()  # [m/s^2]
+    amplitude: Scalar = number_field("m", (0.0, 1.0))  # a of the pivot [m]
+    frequency: Scalar = number_field("rad/s", (0.0, 1e3))  # Ω of the pivot [rad/s]
+    gravity: Scalar = gravity_field()  # [m/s^2]
 
 
 def lagrangian(q: Vector, qd: Vector, t: Scalar, params: Params) -> Scalar:

@@ -18,7 +18,15 @@ import numpy as np
 
 from .._typing import AnyArray, Number, Scalar, Vector
 from ..geometry import from_quaternion, rotation_about
-from ..model import Holonomic, Pfaffian, System, length_field, mass_field, number_field
+from ..model import (
+    Holonomic,
+    Pfaffian,
+    System,
+    gravity_field,
+    length_field,
+    mass_field,
+    number_field,
+)
 
 _RIM = 16  # corners of each circle drawn on the ball
 _SHARE = 2 / 5  # I/(m r²)
@@ -27,8 +35,8 @@ _SHARE = 2 / 5  # I/(m r²)
 class Params(eqx.Module):
     mass: Scalar = mass_field()  # [kg]
     radius: Scalar = length_field()  # [m]
-    slope: Scalar = number_field()  # from the horizontal [rad]
-    gravity: Scalar = number_field()  # [m/s^2]
+    slope: Scalar = number_field("rad", (-np.pi / 2, np.pi / 2))  # from the horizontal [rad]
+    gravity: Scalar = gravity_field()  # [m/s^2]
 
 
 def spin_matrix(quaternion: AnyArray) -> AnyArray:

@@ -23,7 +23,7 @@ which is singular where the disc lies flat. Steady circles and the critical spee
 """
 
 import math
-from typing import Any
+from typing import Annotated, Any
 
 import equinox as eqx
 import jax
@@ -31,7 +31,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from .._checks import as_scalar
-from .._suggest import suggestion
+from .._suggest import quoted, suggestion
 from .._typing import AnyArray, Number, Scalar, Vector
 from ..geometry import Pose, fixed, revolute
 from ..model import (
@@ -42,10 +42,10 @@ from ..model import (
     Hold,
     RigidBody,
     disc as disc_shape,
+    gravity_field,
     kinetic_of,
     length_field,
     machine,
-    number_field,
     placed,
     potential_of,
 )
@@ -58,7 +58,7 @@ _ROUTES = ("multipliers", "momentum")
 class Params(eqx.Module):
     disc: RigidBody  # about its centre, symmetric about its own z
     radius: Scalar = length_field()  # [m]
-    gravity: Scalar = number_field()  # [m/s^2]
+    gravity: Scalar = gravity_field()  # [m/s^2]
 
 
 def pose_of(q: Vector, params: Params) -> Pose:
@@ -190,7 +190,10 @@ def uniform(mass: Number, radius: Number, gravity: Number) -> Params:
 
 
 def rolling_disc(
-    route: str = "multipliers", mass: Number = 1.0, radius: Number = 0.3, gravity: Number = 9.81
+    route: str = "multipliers",
+    mass: Annotated[Number, "kg"] = 1.0,
+    radius: Number = 0.3,
+    gravity: Number = 9.81,
 ) -> AbstractSystem:
     """A uniform disc, by the route "multipliers" or "momentum".
 
@@ -198,7 +201,7 @@ def rolling_disc(
     "upright" straight ahead at twice the critical speed. All roll; so must other starts.
     """
     if route not in _ROUTES:
-        raise ValueError(f"there is no route {route!r}.{suggestion(str(route), _ROUTES)}")
+        raise ValueError(f"there is no route {quoted(route)}.{suggestion(str(route), _ROUTES)}")
     params = uniform(mass, radius, gravity)
     pace = math.sqrt(abs(float(params.gravity)) / float(params.radius)) or 1.0  # [rad/s]
     fast, lean, turning = 2 / math.sqrt(3) * pace, 0.3, 0.35 * pace

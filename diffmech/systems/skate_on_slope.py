@@ -24,15 +24,24 @@ import numpy as np
 
 from .._checks import as_array, as_vector
 from .._typing import AnyArray, Number, Numbers, Scalar, Vector
-from ..model import AbstractSystem, Pfaffian, System, length_field, mass_field, number_field
+from ..model import (
+    AbstractSystem,
+    Pfaffian,
+    System,
+    gravity_field,
+    inertia_field,
+    length_field,
+    mass_field,
+    number_field,
+)
 
 
 class Params(eqx.Module):
     mass: Scalar = mass_field()  # [kg]
-    inertia: Scalar = mass_field()  # about the normal of the slope [kg m^2]
+    inertia: Scalar = inertia_field()  # about the normal of the slope [kg m^2]
     blade: Scalar = length_field()  # its length, to be drawn [m]
-    slope: Scalar = number_field()  # from the horizontal [rad]
-    gravity: Scalar = number_field()  # [m/s^2]
+    slope: Scalar = number_field("rad", (-np.pi / 2, np.pi / 2))  # from the horizontal [rad]
+    gravity: Scalar = gravity_field()  # [m/s^2]
 
 
 def lagrangian(q: Vector, qd: Vector, t: Scalar, params: Params) -> Scalar:

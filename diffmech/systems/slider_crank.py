@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from .._typing import AnyArray, Number, Scalar, Vector
-from ..model import Holonomic, System, length_field, mass_field, number_field
+from ..model import Holonomic, System, gravity_field, length_field, mass_field
 
 _CORNERS = np.array([[-1.0, -0.6], [1.0, -0.6], [1.0, 0.6], [-1.0, 0.6]])
 
@@ -23,7 +23,7 @@ class Params(eqx.Module):
     slider_mass: Scalar = mass_field()  # [kg]
     crank: Scalar = length_field()  # [m]
     rod: Scalar = length_field()  # [m]
-    gravity: Scalar = number_field()  # [m/s^2]
+    gravity: Scalar = gravity_field()  # [m/s^2]
 
 
 def _ends(q: Vector, params: Params) -> tuple[AnyArray, AnyArray]:

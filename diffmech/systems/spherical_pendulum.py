@@ -4,6 +4,8 @@ q = (theta, phi) [rad]: theta from the downward vertical, phi around it; z up. T
 pole of these angles. The angular momentum about it, p_phi, is kept.
 """
 
+from typing import Annotated
+
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
@@ -15,16 +17,16 @@ from ..model import (
     Particle,
     Scenery,
     System,
+    gravity_field,
     length_field,
     machine,
-    number_field,
 )
 
 
 class Params(eqx.Module):
     bob: Particle
     length: Scalar = length_field()  # [m]
-    gravity: Scalar = number_field()  # [m/s^2]
+    gravity: Scalar = gravity_field()  # [m/s^2]
 
 
 def parts(q: Vector, t: Scalar, params: Params) -> dict[str, AbstractPart]:
@@ -40,7 +42,9 @@ def parts(q: Vector, t: Scalar, params: Params) -> dict[str, AbstractPart]:
     }
 
 
-def spherical_pendulum(mass: Number = 1.0, length: Number = 1.0, gravity: Number = 9.81) -> System:
+def spherical_pendulum(
+    mass: Annotated[Number, "kg"] = 1.0, length: Number = 1.0, gravity: Number = 9.81
+) -> System:
     """The spherical pendulum. Starts: a swing that turns ("default"), a level circle ("cone")."""
     lean = np.pi / 4
     return machine(

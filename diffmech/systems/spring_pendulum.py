@@ -4,19 +4,31 @@ q = (r [m], theta [rad]): the spring's length and its angle from the downward ve
 counter-clockwise. The pivot, r = 0, is a pole of these coordinates.
 """
 
+from typing import Annotated
+
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 
 from .._typing import Number, Scalar, Vector
-from ..model import AbstractPart, Damper, Gravity, Particle, Spring, System, machine, number_field
+from ..model import (
+    AbstractPart,
+    Damper,
+    Gravity,
+    Particle,
+    Spring,
+    System,
+    acting_on,
+    gravity_field,
+    machine,
+)
 
 
 class Params(eqx.Module):
     bob: Particle
-    spring: Spring
-    damper: Damper  # beside the spring
-    gravity: Scalar = number_field()  # [m/s^2]
+    spring: Spring = acting_on("length")
+    damper: Damper = acting_on("length")  # beside the spring
+    gravity: Scalar = gravity_field()  # [m/s^2]
 
 
 def parts(q: Vector, t: Scalar, params: Params) -> dict[str, AbstractPart]:
@@ -32,11 +44,11 @@ def parts(q: Vector, t: Scalar, params: Params) -> dict[str, AbstractPart]:
 
 
 def spring_pendulum(
-    mass: Number = 1.0,
-    stiffness: Number = 40.0,
-    rest: Number = 1.0,
+    mass: Annotated[Number, "kg"] = 1.0,
+    stiffness: Annotated[Number, "N/m"] = 40.0,
+    rest: Annotated[Number, "m"] = 1.0,
     gravity: Number = 9.81,
-    friction: Number = 0.0,
+    friction: Annotated[Number, "N s/m"] = 0.0,
 ) -> System:
     """A bob on a spring of `stiffness` [N/m] and length `rest` [m]. Starts at rest from 30°."""
     return machine(

@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from .._suggest import suggestion
+from .._suggest import quoted, suggestion
+from .._units import rate_unit
 from ..simulation import Trajectory
 from ._style import (
     legend,
     line_styles,
     name_axes,
     new_axes,
-    rate_unit,
     tick_in_pi,
     with_unit,
 )
@@ -39,7 +39,9 @@ def chosen(run: Trajectory, names: str | Sequence[str] | None) -> tuple[list[int
     wanted = list(units) if names is None else list(names)
     for name in wanted:
         if name not in units:
-            raise ValueError(f"there is no coordinate {name!r}.{suggestion(str(name), units)}")
+            raise ValueError(
+                f"there is no coordinate {quoted(name)}.{suggestion(str(name), units)}"
+            )
     if not wanted:
         raise ValueError("`names` must have at least one coordinate, but is empty")
     found = {units[name] for name in wanted}

@@ -40,7 +40,7 @@ def in_degrees(axis: Axis) -> tuple[np.ndarray, str]:
     """An axis' values and unit as shown: angles in degrees."""
     if axis.unit == "rad":
         return np.degrees(axis.grid), "deg"
-    if axis.unit == "rad/s":
+    if axis.unit == "rad/s" and axis.kind == "rate":  # the frequency of a drive stays as it is
         return np.degrees(axis.grid), "deg/s"
     return axis.grid, axis.unit
 

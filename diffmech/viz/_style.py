@@ -37,11 +37,6 @@ def with_unit(name: str, unit: str) -> str:
     return f"{literal(name)} [{literal(unit) or '-'}]"
 
 
-def rate_unit(unit: str) -> str:
-    """The unit of a coordinate's rate."""
-    return f"{unit}/s" if unit else "1/s"
-
-
 def new_axes(ax: Any, *, space: bool = False, size: tuple[float, float] = (6.4, 4.0)) -> Any:
     """`ax`, or new axes in the house style in a figure of their own."""
     if ax is not None:

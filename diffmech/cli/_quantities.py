@@ -1,0 +1,148 @@
+"""Numbers with units, as a user types them: 0.5, 90deg, pi/3, 20mm, 3turn/s."""
+
+import math
+import re
+from typing import NamedTuple
+
+import click
+
+from .._suggest import quoted
+from .._units import rate_unit
+
+# What a number may carry: the SI unit it is turned into, and how many of that it is.
+_ANGLES = {"rad": 1.0, "deg": math.pi / 180, "°": math.pi / 180, "turn": 2 * math.pi}
+_SIMPLE: dict[str, tuple[str, float]] = {
+    **{name: ("rad", size) for name, size in _ANGLES.items()},
+    "mm": ("m", 1e-3),
+    "cm": ("m", 1e-2),
+    "m": ("m", 1.0),
+    "km": ("m", 1e3),
+    "g": ("kg", 1e-3),
+    "kg": ("kg", 1.0),
+    "ms": ("s", 1e-3),
+    "s": ("s", 1.0),
+}
+_KINDS = {
+    "rad": "an angle",
+    "m": "a length",
+    "kg": "a mass",
+    "s": "a time",
+    "rad/s": "an angular velocity",
+    "m/s": "a velocity",
+    "/s": "a rate",
+}
+_EXAMPLES = {
+    "rad": "0.5, 90deg or pi/3",
+    "rad/s": "0.5 or 90deg/s",
+    "m": "0.5 or 20mm",
+    "kg": "0.5 or 200g",
+    "s": "0.5 or 20ms",
+}
+_NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
+_QUANTITY = re.compile(
+    rf"(?P<number>{_NUMBER}|[+-]?(?=[pP][iI])|[+-]?(?i:nan|inf))(?:\*?(?P<pi>[pP][iI]))?"
+    rf"(?:/(?P<over>{_NUMBER}))?\s*(?P<unit>(?:[a-zA-Z°/](?:.*[^\s])?)?)"
+)
+
+
+class _Carried(NamedTuple):
+    """A unit after a number."""
+
+    unit: str  # in SI, as `_KINDS` has it; "" for none
+    size: float
+
+
+def number(text: str, what: str, unit: str = "rad", *, rate: bool = False) -> float:
+    """A number of a quantity whose SI unit is known; "" if it is not, "1" for a pure number.
+
+    Angles take deg and turn, lengths mm, cm and km, masses g, times ms; what is per second may say
+    so, 90deg/s, and the `rate` of a coordinate in this unit may leave it out. The quantity's own
+    unit may stand after any number.
+
+    Raises:
+        click.UsageError: not a number, or the unit of something else; both are named.
+    """
+    own = rate_unit(unit) if rate else unit
+    found = _QUANTITY.fullmatch(text.strip())
+    carried = _carried(found["unit"], own) if found else None
+    if found is None or carried is None:
+        example = _EXAMPLES.get(own, "0.5")
+        raise click.UsageError(f"{what} must be a number such as {example}, but is {quoted(text)}.")
+    if carried.unit and not (_fits(carried.unit, own) or (rate and carried.unit == unit)):
+        raise click.UsageError(_misfit(text, what, own, carried.unit))
+    return _value(found, text, what) * carried.size
+
+
+def _carried(word: str, unit: str) -> _Carried | None:
+    """What stands after a number; None for a word that is no unit."""
+    if not word or word == unit:
+        return _Carried("", 1.0)
+    if word == "/s":  # of whatever the coordinate is in
+        return _Carried("/s", 1.0)
+    simple, slash, per = word.partition("/")
+    known = _SIMPLE.get(simple) or _SIMPLE.get(simple.lower() if simple.lower() in _ANGLES else "")
+    if known is None or (slash and per != "s"):
+        return None
+    return _Carried(f"{known[0]}/s" if slash else known[0], known[1])
+
+
+def _fits(carried: str, unit: str) -> bool:
+    return carried == unit or (carried == "/s" and unit.endswith("/s"))
+
+
+def _misfit(text: str, what: str, unit: str, carried: str) -> str:
+    kind = _KINDS.get(carried, f"in {carried}")
+    if carried.endswith("/s") and unit == carried.removesuffix("/s"):
+        return f"{what} is not a rate: it is in {unit}, but {quoted(text)} is {kind}."
+    if unit == "1":
+        return f"{what} is a pure number, but {quoted(text)} is {kind}."
+    if not unit:
+        return f"{what} has no known unit, but {quoted(text)} is {kind}: give a plain number."
+    return f"{what} is in {unit}, but {quoted(text)} is {kind}."
+
+
+def _value(found: re.Match[str], text: str, what: str) -> float:
+    digits = found["number"]
+    value = float(f"{digits}1" if digits in ("", "+", "-") else digits)
+    if found["pi"]:
+        value *= math.pi
+    if found["over"]:
+        over = float(found["over"])
+        if over == 0:
+            raise click.UsageError(f"{what} divides by zero: {quoted(text)}.")
+        value /= over
+    return value
+
+
+def both_ends(
+    low: str, high: str, what: str, unit: str, *, rate: bool = False
+) -> tuple[float, float]:
+    """Two numbers of one quantity; a unit after the second, as in 0 and 180deg, is that of both."""
+    found = [_QUANTITY.fullmatch(end.strip()) for end in (low, high)]
+    units = [end["unit"] if end else "" for end in found]
+    if units[0] and not units[1]:
+        raise click.UsageError(
+            f"{what} must have its unit after the second number, but is "
+            f"{quoted(f'{low.strip()}:{high.strip()}')}."
+        )
+    last = number(high, what, unit, rate=rate)  # first, as its unit stands where the user put it
+    first = low if units[0] else low.strip() + units[1]
+    return number(first, what, unit, rate=rate), last
+
+
+def numbers(text: str, what: str, unit: str) -> float | list[float]:
+    """One number, or several: `1,2,3` or `[1, 2, 3]`."""
+    inner = text.strip()
+    if inner.startswith("[") and inner.endswith("]"):
+        inner = inner[1:-1]
+        return [number(part, what, unit) for part in inner.split(",")]
+    parts = inner.split(",")
+    if len(parts) == 1:
+        return number(inner, what, unit)
+    return [number(part, what, unit) for part in parts]
+
+
+def has_unit(text: str) -> bool:
+    """Whether any number in the text carries a unit."""
+    parts = text.strip().removeprefix("[").removesuffix("]").split(",")
+    return any(found["unit"] for found in map(_QUANTITY.fullmatch, map(str.strip, parts)) if found)

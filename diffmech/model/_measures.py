@@ -1,0 +1,114 @@
+"""What a parameter is measured in, and which values make sense: one answer for every path.
+
+A system's own declarations (`System(units=..., ranges=...)`) come first, then the fields of the
+modules that its parameters are made of (`_rules`); what nobody declared is unknown.
+"""
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any, Protocol, runtime_checkable
+
+import jax
+
+from .._suggest import quoted, suggestion
+from .._typing import Params
+from ._coordinates import FixedMapping
+from ._parameters import parameter_names, parameter_place
+from ._rules import Range
+
+
+@runtime_checkable
+class Measured(Protocol):
+    """What is asked of a system here."""
+
+    @property
+    def params(self) -> Params: ...
+    @property
+    def units(self) -> Mapping[str, str]: ...
+    @property
+    def ranges(self) -> Mapping[str, Range]: ...
+
+
+def parameter_units(system: Measured) -> dict[str, str]:
+    """The unit of every parameter by path, such as "kg m^2"; "1" is a pure number, "" unknown."""
+    found = {path: _unit(chain) for path, chain in _fields(system.params).items()}
+    return {**found, **system.units}
+
+
+def parameter_ranges(system: Measured) -> dict[str, Range | None]:
+    """The range of every parameter that makes sense, by path; None where none is declared."""
+    found = {path: _last(chain, "range") for path, chain in _fields(system.params).items()}
+    return {**found, **system.ranges}
+
+
+def parameter_unit(system: Measured, path: str) -> str:
+    """The unit of one parameter, or of an entry such as `masses[1]`.
+
+    Raises:
+        ValueError: there is no such parameter.
+    """
+    leaf, _ = parameter_place(system.params, path)
+    return parameter_units(system)[leaf]
+
+
+def _fields(params: Params) -> dict[str, list[Mapping[str, Any]]]:
+    """For every leaf, what the fields on the way to it say, the outermost first."""
+    leaves, _ = jax.tree_util.tree_flatten_with_path(params)
+    names = parameter_names(params)
+    return {name: _passed(params, keys) for name, (keys, _) in zip(names, leaves, strict=True)}
+
+
+def _passed(node: Any, keys: tuple[Any, ...]) -> list[Mapping[str, Any]]:
+    chain: list[Mapping[str, Any]] = []
+    for key in keys:
+        if isinstance(key, jax.tree_util.GetAttrKey):
+            if dataclasses.is_dataclass(node):
+                chain += [f.metadata for f in dataclasses.fields(node) if f.name == key.name]
+            node = getattr(node, key.name, None)
+        elif isinstance(key, jax.tree_util.DictKey | jax.tree_util.SequenceKey):
+            node = node[key.key if isinstance(key, jax.tree_util.DictKey) else key.idx]
+        else:
+            break  # a container of somebody's own, which says nothing of its fields
+    return chain
+
+
+def _last(chain: list[Mapping[str, Any]], word: str) -> Any:
+    """What the innermost field that has the word says."""
+    return next((about[word] for about in reversed(chain) if word in about), None)
+
+
+def _unit(chain: list[Mapping[str, Any]]) -> str:
+    unit = _last(chain, "unit") or ""
+    return unit if isinstance(unit, str) else unit.get(_last(chain, "acts on"), "")
+
+
+def checked_measures(
+    params: Params, units: Mapping[str, str] | None, ranges: Mapping[str, Any] | None
+) -> tuple[FixedMapping[str], FixedMapping[Range]]:
+    """Declared units and ranges as every system keeps them; paths and values are checked."""
+    paths = parameter_names(params)
+    for label, given in (("units", units or {}), ("ranges", ranges or {})):
+        for path in given:
+            if path not in paths:
+                raise ValueError(
+                    f"`{label}` names {quoted(path)}, which is not a parameter."
+                    + suggestion(str(path), paths)
+                )
+    for path, unit in (units or {}).items():
+        if not isinstance(unit, str):
+            raise ValueError(f"the unit of {path!r} must be a string, but is {unit!r}")
+    spans = {path: _checked_range(path, given) for path, given in (ranges or {}).items()}
+    return FixedMapping(units), FixedMapping(spans)
+
+
+def _checked_range(path: str, given: Any) -> Range:
+    try:
+        low, high = (float(end) for end in given)
+    except (TypeError, ValueError):
+        low = high = 0.0
+    if not low < high:  # infinite ends are fine, NaN is not
+        raise ValueError(
+            f"`ranges[{path!r}]` must be two numbers (low, high) with low < high, but is "
+            f"{quoted(given)}"
+        )
+    return low, high
