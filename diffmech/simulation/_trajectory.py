@@ -190,9 +190,7 @@ class Trajectory(eqx.Module):
             self.single_run()
         return self._memo.get(
             "energies",
-            lambda: in_batches(
-                _energies, self.laws, (self.ts, self.qs, self.qds), self.params
-            ),
+            lambda: in_batches(_energies, self.laws, (self.ts, self.qs, self.qds), self.params),
         )
 
     @property
@@ -262,9 +260,7 @@ class Trajectory(eqx.Module):
     def _between_samples(self, t: AnyArray) -> AnyArray:
         """y on the path between the two samples around each time, shape (k, 2n + 1); no work."""
         columns = (self.ts, self.qs, self.qds)
-        knots = self._memo.get(
-            "knots", lambda: in_batches(_knots, self.laws, columns, self.params)
-        )
+        knots = self._memo.get("knots", lambda: in_batches(_knots, self.laws, columns, self.params))
         array = jnp if is_traced(self.ts, knots, t) else np
         ts, knots = array.asarray(self.ts), array.asarray(knots)
         left = array.clip(array.searchsorted(ts, t, side="right") - 1, 0, len(ts) - 2)
