@@ -56,7 +56,7 @@ _RUN_OPTIONS: dict[str, Callable[[Any], Any]] = {
         "params",
         multiple=True,
         metavar="NAME=VALUE",
-        help="A parameter: mB=0.2, masses=1,2,3, masses[1]=2. Repeatable.",
+        help="A parameter: mB=0.2, mB=200g, masses=1,2,3, masses[1]=2. Repeatable.",
     ),
     "duration": click.option(
         "--duration", default="10", metavar="SECONDS", show_default=True, help="How long."
