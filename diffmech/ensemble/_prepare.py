@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from .._checks import (
+    MAX_STEPS_LIMIT,
     as_array,
     as_count,
     as_scalar,
@@ -16,6 +17,7 @@ from .._checks import (
     in_force,
     in_order,
     is_traced,
+    require_few_steps,
     require_resolvable,
 )
 from .._suggest import suggestion
@@ -33,7 +35,6 @@ from ._reducers import EnergyError, Last
 
 DEFAULT_RTOL = {"float64": 1e-8, "float32": 1e-4}
 DEFAULT_MAX_STEPS = 100_000
-_UNBOUNDED = 2**31 - 1
 _PROTOCOL = ("init", "update", "finish")
 
 
@@ -50,7 +51,8 @@ def tolerances(t0: Any, duration: Any, rtol: Any, atol: Any, dt: Any, max_steps:
         bound = DEFAULT_MAX_STEPS
     else:
         dt = in_force(as_scalar(dt, "dt", positive=True))
-        bound = _UNBOUNDED
+        bound = MAX_STEPS_LIMIT
+        require_few_steps(dt, whole, bound)
     if max_steps is not None:
         bound = as_count(max_steps, "max_steps", 1)
     return Tolerances(
@@ -59,7 +61,7 @@ def tolerances(t0: Any, duration: Any, rtol: Any, atol: Any, dt: Any, max_steps:
         rtol=in_force(rtol),
         atol=in_force(atol),
         dt=dt,
-        max_steps=in_force(float(min(bound, _UNBOUNDED))),
+        max_steps=in_force(float(min(bound, MAX_STEPS_LIMIT))),
     )
 
 

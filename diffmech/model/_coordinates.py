@@ -34,18 +34,15 @@ class CoordinateUnits(Mapping[str, str]):
         names = [name for name, _ in pairs]
         if len(set(names)) != len(names):
             raise ValueError(f"`coordinates` must be distinct, but are {', '.join(names)}")
+        self._pairs, self._units = pairs, dict(pairs)
         for name in names:
-            if f"{name}_dot" in names:
+            if f"{name}_dot" in self._units:
                 raise ValueError(
                     f"`coordinates` must leave {name + '_dot'!r} to the rate of {name!r}; rename it"
                 )
-        self._pairs = pairs
 
     def __getitem__(self, name: str) -> str:
-        for candidate, unit in self._pairs:
-            if candidate == name:
-                return unit
-        raise KeyError(name)
+        return self._units[name]
 
     def __iter__(self) -> Iterator[str]:
         return (name for name, _ in self._pairs)

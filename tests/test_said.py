@@ -1,0 +1,66 @@
+"""What is refused says so at once, with its numbers; what failed names causes that are possible."""
+
+import jax.numpy as jnp
+import pytest
+
+import diffmech as dm
+from diffmech.cli import run
+from tests.conftest import machine
+
+
+def test_more_samples_than_memory_holds_are_refused_with_the_numbers() -> None:
+    sentence = r"1000000000000 samples of 1 coordinate and rates need \S+ GiB, but only"
+    with pytest.raises(ValueError, match=sentence):
+        dm.simulate(machine("pendulum"), [1.0], duration=1.0, samples=10**12)
+
+
+def test_more_coordinates_than_a_mass_matrix_has_room_for_are_refused_at_once() -> None:
+    names = tuple(f"x{i}" for i in range(1_000_000))
+    chain = dm.System(lambda q, qd, t, p: 0.5 * qd @ qd, names, name="dust")
+    with pytest.raises(ValueError, match=r"mass matrix of 1000000 coordinates .* need \S+ GiB"):
+        dm.simulate(chain, jnp.zeros(1_000_000), duration=1.0)
+
+
+def test_more_constant_steps_than_allowed_are_refused_before_the_first() -> None:
+    pendulum = machine("pendulum")
+    sentence = r"`dt` = 1e-09 s makes 1e\+10 steps of a run of 10 s, but `max_steps` is 1000000"
+    with pytest.raises(ValueError, match=sentence):
+        dm.simulate(pendulum, [1.0], duration=10.0, dt=1e-9)
+    with pytest.raises(ValueError, match=r"1e\+10 steps .*but `max_steps` is 2147483647"):
+        dm.ensemble(pendulum, [1.0], duration=10.0, dt=1e-9)
+    with pytest.raises(ValueError, match="`max_steps` must be at most 2147483647"):
+        dm.simulate(pendulum, [1.0], duration=1.0, max_steps=2**31)
+
+
+def test_the_command_line_refuses_in_its_own_words(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["simulate", "pendulum", "--dt", "1e-9"]) == 2
+    said = capsys.readouterr().err
+    assert "--dt 1e-09 s makes 1e+10 steps of a run of 10 s, but --max-steps is 1000000" in said
+    assert "or raise `max_steps`" not in said
+
+
+def _oscillator() -> dm.Explicit:
+    return dm.Explicit(lambda q, qd, t, p: -q, ("x",), name="oscillator")
+
+
+def test_a_very_long_run_says_how_many_steps_it_takes() -> None:
+    with pytest.raises(dm.SimulationError) as caught:
+        dm.simulate(_oscillator(), [1.0], duration=1e12, method="Tsit5", rtol=1e-4, samples=2)
+    assert "needs more steps than `max_steps` allows" in str(caught.value)
+    assert "so all of it takes about 1" in str(caught.value)
+    assert "force jumps" not in str(caught.value)
+
+
+def test_constant_steps_that_an_event_did_not_end_are_told_to_be_longer() -> None:
+    with pytest.raises(dm.SimulationError) as caught:
+        dm.simulate(
+            _oscillator(),
+            [1.0],
+            duration=1.0,
+            method="Tsit5",
+            dt=1e-4,
+            max_steps=100,
+            events={"far": lambda q, qd, t, p: q[0] + 9.0},
+        )
+    assert "raise `max_steps`, shorten the run, or lengthen `dt`" in str(caught.value)
+    assert "tolerance" not in str(caught.value)
