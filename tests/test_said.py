@@ -1,6 +1,9 @@
 """What is refused says so at once, with its numbers; what failed names causes that are possible."""
 
+from typing import Any
+
 import jax.numpy as jnp
+import numpy as np
 import pytest
 
 import diffmech as dm
@@ -64,3 +67,26 @@ def test_constant_steps_that_an_event_did_not_end_are_told_to_be_longer() -> Non
         )
     assert "raise `max_steps`, shorten the run, or lengthen `dt`" in str(caught.value)
     assert "tolerance" not in str(caught.value)
+
+
+def _disc_on_a_line(named: bool) -> dm.System:
+    """A disc that rolls in a plane; that it touches the line is said by its coordinates."""
+
+    def parts(q: Any, t: Any, disc: Any) -> Any:
+        contact = dm.fixed([q[0], 0.0, 0.0])
+        contact = dm.joint("ground", contact) if named else contact
+        frame = contact @ dm.revolute("z", q[1], at=(0.0, 0.3, 0.0))
+        rolling = dm.Hold.rolling(frame, at=[q[0], 0.0, 0.0], along="x")
+        down = dm.Gravity(10.0, (0.0, -1.0, 0.0))
+        return {"disc": disc.at(frame), "rolling": rolling, "gravity": down}
+
+    return dm.machine(parts, ("x", "turn"), dm.RigidBody.disc(2.0, 0.3))
+
+
+def test_a_contact_force_that_coordinates_carry_is_not_zero_but_unknown() -> None:
+    state = [0.0, 0.0], [0.3, -1.0]
+    alone = dm.reactions(_disc_on_a_line(named=False), *state)["rolling"]
+    np.testing.assert_allclose(alone.force, [0.0, np.nan, 0.0], atol=1e-12)
+    both = dm.reactions(_disc_on_a_line(named=True), *state)
+    whole = both["rolling"].force + both["ground"].force
+    np.testing.assert_allclose(whole, [0.0, 20.0, 0.0], atol=1e-12)

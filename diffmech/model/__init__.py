@@ -48,7 +48,7 @@ from ._parameters import (
     require_finite_params as require_finite_params,
 )
 from ._parts import AbstractPart as AbstractPart, Scenery as Scenery
-from ._places import Places as Places, placed as placed
+from ._places import Parts as Parts, Places as Places, placed as placed
 from ._rules import (
     length_field as length_field,
     mass_field as mass_field,

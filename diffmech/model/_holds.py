@@ -250,7 +250,9 @@ class Hold:
         """Rolling without slip: at the point `at` of space both bodies move alike.
 
         `along` names the directions of space in which they do: "xy" on level ground. That the
-        bodies touch at all is said by the coordinates, or by `on_curve`.
+        bodies touch at all is said by the coordinates, or by `on_curve`. In the first case the
+        force between them is NaN across these directions, in `reactions`: there the coordinates
+        carry the body, not this hold. A `joint` at the contact has what is missing.
         """
         return _Rolling((first, second), triple(at, "at"), _directions(along))
 
