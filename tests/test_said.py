@@ -90,3 +90,39 @@ def test_a_contact_force_that_coordinates_carry_is_not_zero_but_unknown() -> Non
     both = dm.reactions(_disc_on_a_line(named=True), *state)
     whole = both["rolling"].force + both["ground"].force
     np.testing.assert_allclose(whole, [0.0, 20.0, 0.0], atol=1e-12)
+
+
+def _swing(down: Any, turned: bool, by_pose: bool) -> dm.System:
+    """A particle on a spring and a damper, as it is or with everything turned about x."""
+
+    def parts(q: Any, t: Any, params: Any) -> Any:
+        whole = dm.revolute("x", 0.5 * np.pi if turned else 0.0)
+        hook, bob = whole @ dm.fixed([0, 0, 0.2]), whole @ dm.fixed([q[0], q[1], q[2]])
+        a, b = (hook, bob) if by_pose else (hook.position, bob.position)
+        return {
+            "bob": dm.Particle(2.0).at(b),
+            "spring": dm.Spring(30.0, 0.5).between(a, b),
+            "damper": dm.Damper(0.3).between(a, b),
+            "drag": dm.Damper(0.1).on(b),
+            "push": dm.force(whole.direction([0.1, 0.2, 0.3]), b),
+            "gravity": dm.Gravity(*down),
+        }
+
+    return dm.machine(parts, ("x", "y", "z"))
+
+
+def test_poses_stand_for_their_origins_and_gravity_may_be_a_vector() -> None:
+    state = [0.1, -0.2, -0.7], [0.4, 0.3, -0.2]
+    plain = _swing((9.81,), turned=False, by_pose=False)
+    other = _swing(([0, 9.81, 0],), turned=True, by_pose=True)  # −z turned by a quarter is +y
+    for quantity in (dm.acceleration, dm.energy):
+        np.testing.assert_allclose(
+            quantity(other, *state), quantity(plain, *state), rtol=1e-13, atol=1e-13
+        )
+
+
+def test_what_is_no_gravity_is_refused_with_the_remedy() -> None:
+    with pytest.raises(ValueError, match="`direction` must be left out"):
+        dm.Gravity([0, -9.81, 0], [0, -1, 0])
+    with pytest.raises(ValueError, match=r"`strength` must have shape \(3,\)"):
+        dm.Gravity([0, -9.81])
