@@ -126,3 +126,12 @@ def test_what_is_no_gravity_is_refused_with_the_remedy() -> None:
         dm.Gravity([0, -9.81, 0], [0, -1, 0])
     with pytest.raises(ValueError, match=r"`strength` must have shape \(3,\)"):
         dm.Gravity([0, -9.81])
+
+
+def test_a_start_given_in_part_is_zero_elsewhere_and_the_family_is_not_asked_for() -> None:
+    spring = machine("spring_pendulum")
+    other, family = list(spring.coordinates)
+    with pytest.raises(ValueError, match="`span` must be"):  # the start was accepted before
+        dm.band_edges(spring, family, (0.2, 0.1), q0={other: 0.0}, qd0={family: 0.0})
+    with pytest.raises(ValueError, match="which is not a coordinate"):
+        dm.band_edges(spring, family, (0.1, 0.2), q0={"nothing": 0.0})
