@@ -135,3 +135,10 @@ def test_a_start_given_in_part_is_zero_elsewhere_and_the_family_is_not_asked_for
         dm.band_edges(spring, family, (0.2, 0.1), q0={other: 0.0}, qd0={family: 0.0})
     with pytest.raises(ValueError, match="which is not a coordinate"):
         dm.band_edges(spring, family, (0.1, 0.2), q0={"nothing": 0.0})
+
+
+def test_an_undriven_motion_that_fades_comes_to_rest() -> None:
+    fading = dm.Explicit(lambda q, qd, t, p: -4 * q - 0.5 * qd, {"x": "m"}, name="fading")
+    found = dm.lyapunov(fading, [0.1], duration=30.0)
+    assert not found.at_rest
+    assert found.verdict.startswith("it comes to rest at a stable equilibrium")
