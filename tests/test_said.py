@@ -142,3 +142,13 @@ def test_an_undriven_motion_that_fades_comes_to_rest() -> None:
     found = dm.lyapunov(fading, [0.1], duration=30.0)
     assert not found.at_rest
     assert found.verdict.startswith("it comes to rest at a stable equilibrium")
+
+
+def test_grids_of_two_parameters_are_shown_how_to_mesh() -> None:
+    a, b = np.linspace(1, 2, 20), np.linspace(9, 10, 10)
+    for grids in ({"length": a[:, None], "gravity": b[None]}, {"length": a, "gravity": b}):
+        with pytest.raises(ValueError, match="For all combinations of length, gravity") as caught:
+            dm.ensemble(machine("pendulum"), [1.0], duration=1.0, params=grids)
+        names: dict[str, Any] = {"np": np, "length": a, "gravity": b}
+        exec("\n".join(line.strip() for line in str(caught.value).splitlines()[1:]), names)
+        assert [grid.shape for grid in names["params"].values()] == [(200,), (200,)]

@@ -1,5 +1,6 @@
 """What a user passes to an ensemble, turned into what lanes take."""
 
+import re
 from collections.abc import Mapping
 from functools import cache
 from typing import Any
@@ -146,9 +147,15 @@ def parameters(system: AbstractSystem, given: Any) -> tuple[Params, Any, Params]
         if shape != usual and shape[1:] != usual:
             raise ValueError(
                 f"parameter `{path}` must have shape {usual}, or (lanes, ...) in front of it, but "
-                f"has shape {shape}"
+                f"has shape {shape}{_meshed(given, own)}"
             )
         varies[path] = shape != usual
+    lanes = {leaves[path].shape[0] for path, mark in varies.items() if mark}
+    if len(lanes) > 1 and _meshed(given, own):
+        raise ValueError(
+            "varying parameters must have one number of lanes, but have "
+            f"{', '.join(map(str, sorted(lanes)))}{_meshed(given, own)}"
+        )
     common = [own[path] if varies[path] else leaf for path, leaf in leaves.items()]
     common = match_params(jax.tree.unflatten(structure, common), system.params)
     require_finite_params(common)
@@ -156,6 +163,23 @@ def parameters(system: AbstractSystem, given: Any) -> tuple[Params, Any, Params]
         jax.tree.unflatten(structure, list(leaves.values())),
         jax.tree.unflatten(structure, list(varies.values())),
         common,
+    )
+
+
+def _meshed(given: Any, own: dict[str, Any]) -> str:
+    """How to have all combinations of the numbers given, if several are given as grids."""
+    if not isinstance(given, Mapping):
+        return ""
+    grids = [path for path in given if np.shape(own[path]) == () and np.ndim(given[path]) > 0]
+    if len(grids) < 2:
+        return ""
+    words = {path: re.sub(r"\W", "_", path) for path in grids}
+    both = ", ".join(words.values())
+    flat = ", ".join(f'"{path}": {word}.ravel()' for path, word in words.items())
+    return (
+        f". For all combinations of {both} as arrays of shape (k,):\n"
+        f'    {both} = np.meshgrid({both}, indexing="ij")\n'
+        f"    params = {{{flat}}}"
     )
 
 
