@@ -51,5 +51,9 @@ def padded_times(ts: np.ndarray) -> np.ndarray:
 
     So that one program serves runs of any number of samples, but for long ones.
     """
-    size = max(1024, 1 << (len(ts) - 1).bit_length())
-    return np.concatenate([ts, np.full(size - len(ts), np.inf, ts.dtype)])
+    return np.concatenate([ts, np.full(padded_size(len(ts)) - len(ts), np.inf, ts.dtype)])
+
+
+def padded_size(count: int) -> int:
+    """How many times those are."""
+    return max(1024, 1 << (count - 1).bit_length())

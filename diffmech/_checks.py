@@ -138,6 +138,23 @@ def require_resolvable(rtol: AnyArray) -> None:
         )
 
 
+MAX_STEPS_LIMIT = 2**31 - 1  # steps are counted in 32 bits
+
+
+def require_few_steps(dt: AnyArray, duration: AnyArray, max_steps: int) -> None:
+    """Refuse a constant step that takes more steps than are allowed, before any is made."""
+    if is_traced(dt, duration):
+        return
+    steps = float(duration) / float(dt)
+    if steps > max_steps + 0.5:
+        more = ", or raise `max_steps`" if steps < MAX_STEPS_LIMIT else ""
+        raise ValueError(
+            f"`dt` = {float(dt):g} s makes {steps:.3g} steps of a run of {float(duration):g} s, "
+            f"but `max_steps` is {max_steps}: take `dt` of {float(duration) / max_steps:.2g} s or "
+            f"more, or a shorter run{more}"
+        )
+
+
 def as_count(value: Any, label: str, least: int) -> int:
     """A whole number, at least `least`."""
     whole = isinstance(value, int | np.integer) and not isinstance(value, bool)

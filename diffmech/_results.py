@@ -20,8 +20,8 @@ class RESULTS(diffrax.RESULTS):  # pyright: ignore[reportGeneralTypeIssues]
     )
     step_too_small = (
         "the step size shrank to round-off: the motion blows up in finite time, its coordinates "
-        "reach a pole, or a force jumps. If the equations are stiff instead, an implicit method "
-        "such as 'Kvaerno5' may pass"
+        "reach a pole, or a force jumps. If damped parts make the equations stiff instead, an "
+        "implicit method such as 'Kvaerno5' may pass"
     )
     not_finite_from_the_start = (
         "a number of the start, the sample times or the parameters is NaN or infinite"
@@ -50,8 +50,9 @@ def message(result: Result) -> str:
     """The sentence behind a result that is not traced, without its full stop."""
     if same(result, RESULTS.max_steps_reached):
         return (
-            "the bound on the number of steps was reached: raise `max_steps`, loosen the "
-            "tolerance, or, if the equations are stiff, try `method='Kvaerno5'`"
+            "it needs more steps than `max_steps` allows: raise `max_steps`, shorten the run, "
+            "loosen the tolerance or lengthen `dt`, or, if damped parts make the equations stiff, "
+            "try `method='Kvaerno5'`"
         )
     return (RESULTS[result] or "it ran to the end").rstrip(".")
 

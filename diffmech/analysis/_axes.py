@@ -17,6 +17,7 @@ from ..model import (
     replace_params,
     require_sound_params,
 )
+from ._given_starts import rest_zero
 
 _MOST_AXES = 2
 
@@ -156,22 +157,21 @@ class Grid(NamedTuple):
 def as_grid(system: AbstractSystem, axes: Any, q0: Any, qd0: Any) -> Grid:
     """Axes and the rest of the start; coordinates on an axis need no other value."""
     made = as_axes(system, axes)
-    names = tuple(system.coordinates)
     on_axes = {axis.name for axis in made}
     return Grid(
         made,
-        _rest(q0, names, on_axes, "q0"),
-        _rest(qd0, names, {name.removesuffix("_dot") for name in on_axes}, "qd0"),
+        _rest(system, q0, on_axes, "q0"),
+        _rest(system, qd0, {name.removesuffix("_dot") for name in on_axes}, "qd0"),
     )
 
 
-def _rest(given: Any, names: tuple[str, ...], on_axes: set[str], label: str) -> np.ndarray:
+def _rest(system: AbstractSystem, given: Any, on_axes: set[str], label: str) -> np.ndarray:
     """Shape (n,): zeros, a vector, or a mapping by name in which what is left out is zero."""
+    names = tuple(system.coordinates)
     if given is None:
         return np.zeros(len(names))
     if isinstance(given, Mapping):
         double = [name for name in given if name in on_axes and name in names]
         if double and label == "q0":
             raise ValueError(f"`q0` must leave {double[0]!r} to its axis")
-        given = {**dict.fromkeys(names, 0.0), **given}
-    return np.asarray(as_vector(given, names, label))
+    return np.asarray(as_vector(rest_zero(system, given), names, label))

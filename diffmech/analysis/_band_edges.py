@@ -25,6 +25,7 @@ from ._edge_record import BandEdges
 from ._edge_scan import Scan
 from ._edge_search import Root, brackets_and_dips, fold, polish, resolve_dips
 from ._flow import default_rtol, require_unconstrained
+from ._given_starts import rest_zero
 from ._return_maps import Base, Family
 from ._symmetries import Trials
 
@@ -57,7 +58,7 @@ def band_edges(
     - `span`: (low, high) of the family's value; for the amplitude of an angle 1° to 179° if None.
     - `q0`, `qd0`: for a coordinate, where the others are (held there, if nothing moves them, else
       first guesses); for a parameter, the motion's state at `t0`, exact (an equilibrium that the
-      drive leaves in place) or a first guess. None means zero.
+      drive leaves in place) or a first guess. What is left out is zero.
     - `period`: of the drive [s], a number or a function of the parameters (the same function each
       time: a new one compiles anew). For a coordinate, a guess; None means that it is looked for.
 
@@ -74,7 +75,9 @@ def band_edges(
     **Raises:** `ValueError` for a wrong call, or a family that has no periodic motion.
     """
     require_unconstrained(system, "a band edge")
-    q, qd, t, params = prepare(system, t0, params, q0=_zeros(system, q0), qd0=qd0)
+    q, qd, t, params = prepare(
+        system, t0, params, q0=_zeros(system, q0), qd0=rest_zero(system, qd0)
+    )
     index, unit = _resolved(system, family, params)
     grid = _grid(span, index, unit, family, as_count(points, "points", 5), params)
     rtol = as_scalar(default_rtol() if rtol is None else rtol, "rtol", positive=True)
@@ -89,7 +92,7 @@ def band_edges(
 
 
 def _zeros(system: AbstractSystem, q0: Any) -> Any:
-    return np.zeros(system.n) if q0 is None and isinstance(system, AbstractSystem) else q0
+    return rest_zero(system, {} if q0 is None else q0)
 
 
 def _resolved(system: AbstractSystem, family: str, params: Params) -> tuple[int | None, str]:

@@ -20,6 +20,7 @@ from ..model import (
     replace_params,
 )
 from ._cuts import Clock, as_cut
+from ._given_starts import rest_zero
 from ._poincare import poincare
 from ._section import Section
 
@@ -118,7 +119,8 @@ def bifurcation(
     **Main arguments:**
 
     - `parameter`: its path, as in "mB" or "masses[1]"; `values`: of it, shape (k,).
-    - `q0`, `qd0`: the start, shape (n,) or mappings by name; `qd0=None` starts at rest.
+    - `q0`, `qd0`: the start, shape (n,) or mappings by name; rates that are left out
+      are zero.
     - `section` or `period`, `direction`, `wrap`, `every`: what to look at, as for `poincare`. A
       drive whose period changes with the parameter is a section function of time, such as
       `lambda q, qd, t, p: jnp.sin(p.omega * t)`.
@@ -147,7 +149,7 @@ def bifurcation(
     found = poincare(
         system,
         np.broadcast_to(as_vector(q0, names, "q0"), (len(grid), len(names))),
-        None if qd0 is None else as_vector(qd0, names, "qd0"),
+        None if qd0 is None else as_vector(rest_zero(system, qd0), names, "qd0"),
         section=section,
         period=period,
         direction=direction,

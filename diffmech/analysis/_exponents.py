@@ -20,6 +20,7 @@ class Lyapunov(eqx.Module):
         transient: what was left out at the start [s].
         dimensions: of the space of neighbours: 2n, less where constraints hold.
         at_rest: whether the second half of the run stayed in one place.
+        settling: whether it comes to rest: neighbours come together, and nothing drives it.
         steps: of the integration.
         rtol: its tolerance.
         status: how the run ended, as `Status`.
@@ -37,6 +38,7 @@ class Lyapunov(eqx.Module):
     rtol: float = eqx.field(static=True)
     status: Status = eqx.field(static=True)
     system: AbstractSystem
+    settling: bool = eqx.field(static=True, default=False)
 
     @property
     def duration(self) -> float:
@@ -95,6 +97,8 @@ class Lyapunov(eqx.Module):
             return "a fixed point, " + {1.0: "unstable", 0.0: "marginal", -1.0: "stable"}[first]
         if first > 0:
             return "chaotic: neighbours part exponentially"
+        if self.settling:  # no other undriven motion is without an exponent 0, along itself
+            return "it comes to rest at a stable equilibrium: neighbours come together"
         if first < 0:
             return "periodic, in step with its drive: neighbours come together"
         return "regular: periodic or quasi-periodic"

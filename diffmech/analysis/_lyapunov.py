@@ -1,5 +1,6 @@
 """Lyapunov exponents: how fast neighbours of a motion part."""
 
+import dataclasses
 import time
 import warnings
 from typing import Any
@@ -15,12 +16,15 @@ from ..ensemble import STOPS, Frame, FramePlan, FrameRun, Reached, frame_at, fra
 from ..model import AbstractSystem, Laws
 from ..motion import jacobian_of, prepare, require_consistent, residual_of
 from ._exponents import Lyapunov
+from ._given_starts import rest_zero
+from ._symmetries import Trials
 
 _DEFAULT_RTOL = {"float64": 1e-10, "float32": 1e-4}
 _SAMPLES = 512  # running estimates kept
 _BATCHES = 8  # of the second half
 _FIRST_STRETCH = 1000  # steps
 _STRETCH_SECONDS = 0.5  # wall clock between two looks at Ctrl-C and the progress bar
+_TRIED = 8  # states at which time is tried
 _AT_REST = 1e-6  # of the size of the coordinates, or of their rates
 _INDEPENDENT = 1e-10  # of the largest singular value of the constraints' rows
 
@@ -50,7 +54,8 @@ def lyapunov(
 
     **Main arguments:**
 
-    - `q0`, `qd0`: the start, shape (n,) or mappings by name; `qd0=None` starts at rest.
+    - `q0`, `qd0`: the start, shape (n,) or mappings by name; rates that are left out
+      are zero.
     - `duration` [s] over which exponents are taken, after `transient` [s], in which the motion
       reaches its attractor and the neighbours their directions.
     - `count`: how many exponents; all if None: 2n, or as many as the constraints leave free.
@@ -79,7 +84,7 @@ def lyapunov(
             "`lyapunov` must be called outside of `jit`, `grad` and `vmap`: for exponents of many "
             "motions at once use `ensemble(..., reduce=Growth(direction))` divided by the duration"
         )
-    q, qd, start, params = prepare(system, t0, params, q0=q0, qd0=qd0)
+    q, qd, start, params = prepare(system, t0, params, q0=q0, qd0=rest_zero(system, qd0))
     length = float(as_scalar(duration, "duration", positive=True))
     before = float(as_scalar(transient, "transient"))
     if before < 0:
@@ -126,6 +131,8 @@ def lyapunov(
         status=status,
         system=system,
     )
+    if len(times) and record.signs[0] < 0 and not record.at_rest:
+        record = dataclasses.replace(record, settling=_undriven(system.laws, used, params))
     if interrupted:
         warnings.warn(
             f"{system.name}: interrupted at t = {float(frame.loop.t[0]):.6g} s of {stops[-1]:g} s; "
@@ -211,6 +218,15 @@ def _estimates(times: np.ndarray, grown: np.ndarray) -> tuple[Any, Any, Any]:
     scatter = np.std(rates, axis=0, ddof=1) / np.sqrt(2 * _BATCHES)
     change = history[-1] - np.mean(rates, axis=0)
     return history[-1], np.hypot(scatter, change), history
+
+
+def _undriven(laws: Any, met: Reached, params: Params) -> bool:
+    """Whether time itself changes nothing, tried where the motion was."""
+    ys = np.concatenate([met.q, met.qd], axis=1)[:_TRIED]
+    trials = Trials(laws, 1.0, 1.0, params)
+    here = trials.accelerations(ys, float(met.t[0]))
+    others = float(met.t[0]) + np.random.default_rng(5).uniform(0, 10, 3)
+    return all(trials.same(here, trials.accelerations(ys, t)) for t in others)
 
 
 def _stays(met: Reached) -> bool:

@@ -16,6 +16,7 @@ from ..motion import prepare
 from ._brake import brake_family
 from ._edge_scan import Scan
 from ._flow import default_rtol, end_state_and_tangents, rate_of, require_unconstrained
+from ._given_starts import rest_zero
 from ._return_maps import Base
 
 _MAX_STEPS = 60
@@ -100,7 +101,7 @@ def periodic_orbit(
 
     **Main arguments:**
 
-    - `q0`, `qd0`: a guess of a state on it; rates None mean zero.
+    - `q0`, `qd0`: a guess of a state on it; rates that are left out are zero.
     - `period`: a guess of T [s]; with `forced=True` the period of the drive, which is kept.
     - `family`, `amplitude`: instead, the motion that starts at rest with the coordinate `family` at
       `amplitude` and comes back to rest (a brake orbit). The other coordinates stay at their values
@@ -129,7 +130,7 @@ def periodic_orbit(
         )
     if period is None:
         raise ValueError("`period` must be given [s]: that of the drive, or a first guess")
-    q, qd, t, params = prepare(system, t0, params, q0=q0, qd0=qd0)
+    q, qd, t, params = prepare(system, t0, params, q0=q0, qd0=rest_zero(system, qd0))
     whole = np.zeros(system.n)
     if turns is not None:
         whole = np.asarray(as_vector(turns, tuple(system.coordinates), "turns"))
@@ -254,7 +255,7 @@ def _from_rest(
             + suggestion(str(family), names)
         )
     value = float(as_scalar(amplitude, "amplitude"))
-    q0 = np.zeros(system.n) if q0 is None else q0
+    q0 = rest_zero(system, {} if q0 is None else q0)
     q, qd, t, params = prepare(system, t0, params, q0=q0, qd0=None)
     base = Base(q, qd, t, in_force(np.asarray(1.0)), _tolerance(rtol))
     made, guess = brake_family(

@@ -12,6 +12,7 @@ from .._typing import Number, Params
 from ..ensemble import crossings
 from ..model import AbstractSystem
 from ._cuts import Clock, as_cut
+from ._given_starts import rest_zero
 from ._section import Section
 
 _DEFAULT_RTOL = {"float64": 1e-11, "float32": 1e-5}
@@ -100,7 +101,7 @@ def poincare(
     found = crossings(
         system,
         q0s,
-        qd0s,
+        rest_zero(system, qd0s),
         cut,
         direction=direction,
         duration=length + slack,

@@ -1,5 +1,6 @@
 """What a user passes to an ensemble, turned into what lanes take."""
 
+import re
 from collections.abc import Mapping
 from functools import cache
 from typing import Any
@@ -9,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from .._checks import (
+    MAX_STEPS_LIMIT,
     as_array,
     as_count,
     as_scalar,
@@ -16,6 +18,7 @@ from .._checks import (
     in_force,
     in_order,
     is_traced,
+    require_few_steps,
     require_resolvable,
 )
 from .._suggest import quoted, suggestion
@@ -33,7 +36,6 @@ from ._reducers import EnergyError, Last
 
 DEFAULT_RTOL = {"float64": 1e-8, "float32": 1e-4}
 DEFAULT_MAX_STEPS = 100_000
-_UNBOUNDED = 2**31 - 1
 _PROTOCOL = ("init", "update", "finish")
 
 
@@ -50,7 +52,8 @@ def tolerances(t0: Any, duration: Any, rtol: Any, atol: Any, dt: Any, max_steps:
         bound = DEFAULT_MAX_STEPS
     else:
         dt = in_force(as_scalar(dt, "dt", positive=True))
-        bound = _UNBOUNDED
+        bound = MAX_STEPS_LIMIT
+        require_few_steps(dt, whole, bound)
     if max_steps is not None:
         bound = as_count(max_steps, "max_steps", 1)
     return Tolerances(
@@ -59,7 +62,7 @@ def tolerances(t0: Any, duration: Any, rtol: Any, atol: Any, dt: Any, max_steps:
         rtol=in_force(rtol),
         atol=in_force(atol),
         dt=dt,
-        max_steps=in_force(float(min(bound, _UNBOUNDED))),
+        max_steps=in_force(float(min(bound, MAX_STEPS_LIMIT))),
     )
 
 
@@ -146,9 +149,15 @@ def parameters(system: AbstractSystem, given: Any) -> tuple[Params, Any, Params]
         if shape != usual and shape[1:] != usual:
             raise ValueError(
                 f"parameter `{path}` must have shape {usual}, or (lanes, ...) in front of it, but "
-                f"has shape {shape}"
+                f"has shape {shape}{_meshed(given, own)}"
             )
         varies[path] = shape != usual
+    lanes = {leaves[path].shape[0] for path, mark in varies.items() if mark}
+    if len(lanes) > 1 and _meshed(given, own):
+        raise ValueError(
+            "varying parameters must have one number of lanes, but have "
+            f"{', '.join(map(str, sorted(lanes)))}{_meshed(given, own)}"
+        )
     common = [own[path] if varies[path] else leaf for path, leaf in leaves.items()]
     common = match_params(jax.tree.unflatten(structure, common), system.params)
     require_finite_params(common)
@@ -156,6 +165,23 @@ def parameters(system: AbstractSystem, given: Any) -> tuple[Params, Any, Params]
         jax.tree.unflatten(structure, list(leaves.values())),
         jax.tree.unflatten(structure, list(varies.values())),
         common,
+    )
+
+
+def _meshed(given: Any, own: dict[str, Any]) -> str:
+    """How to have all combinations of the numbers given, if several are given as grids."""
+    if not isinstance(given, Mapping):
+        return ""
+    grids = [path for path in given if np.shape(own[path]) == () and np.ndim(given[path]) > 0]
+    if len(grids) < 2:
+        return ""
+    words = {path: re.sub(r"\W", "_", path) for path in grids}
+    both = ", ".join(words.values())
+    flat = ", ".join(f'"{path}": {word}.ravel()' for path, word in words.items())
+    return (
+        f". For all combinations of {both} as arrays of shape (k,):\n"
+        f'    {both} = np.meshgrid({both}, indexing="ij")\n'
+        f"    params = {{{flat}}}"
     )
 
 

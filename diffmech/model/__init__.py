@@ -53,7 +53,7 @@ from ._parameters import (
     require_finite_params as require_finite_params,
 )
 from ._parts import AbstractPart as AbstractPart, Scenery as Scenery
-from ._places import Places as Places, placed as placed
+from ._places import Parts as Parts, Places as Places, placed as placed
 from ._rules import (
     Range as Range,
     acting_on as acting_on,

@@ -22,9 +22,8 @@ from ..geometry import (
     stacked,
     tensor_of,
     times,
-    triple,
 )
-from ._parts import AbstractPart
+from ._parts import AbstractPart, point_of
 from ._rules import MASSES, measured
 from ._shapes import Shape, equal_box
 
@@ -52,7 +51,7 @@ class PlacedBody(AbstractPart):
     @property
     def centre(self) -> tuple[Any, ...]:
         """The mass centre's three entries [m]."""
-        return split(self.pose.origin) if self.pose.dense else self.pose.origin
+        return point_of(self.pose, "pose")
 
     def kinetic(self, rate: Pose) -> Scalar:
         """T = 1/2 m |ṙ|² + 1/2 tr(Ṙ J Ṙᵀ), J = 1/2 tr(I) 1 − I = ∫ x xᵀ dm.
@@ -136,7 +135,10 @@ class RigidBody(eqx.Module):
         Without a `shape` it is drawn as the box that has the same moments.
         """
         if not isinstance(pose, Pose):
-            raise ValueError(f"`pose` must be a `Pose`, but is a {type(pose).__name__}")
+            raise ValueError(
+                f"`pose` must be a `Pose`, but is a {type(pose).__name__}: `fixed([x, y, z])` is "
+                "the one at a point"
+            )
         return PlacedBody(self.mass, self.inertia, pose, shape)
 
     @classmethod
@@ -180,6 +182,6 @@ class Particle(eqx.Module):
         """Refuse a negative mass, named by the path to this particle."""
         as_mass(self.mass, f"{path}.mass")
 
-    def at(self, point: Numbers) -> PlacedParticle:
-        """The particle at a point of space, shape (3,) [m]."""
-        return PlacedParticle(self.mass, triple(point, "point"))
+    def at(self, point: Numbers | Pose) -> PlacedParticle:
+        """The particle at a point of space, shape (3,) [m], or at a pose's origin."""
+        return PlacedParticle(self.mass, point_of(point, "point"))

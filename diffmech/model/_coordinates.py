@@ -65,8 +65,9 @@ class CoordinateUnits(FixedMapping[str]):
         names = [name for name, _ in pairs]
         if len(set(names)) != len(names):
             raise ValueError(f"`coordinates` must be distinct, but are {', '.join(names)}")
+        known = {*names}
         for name in names:
-            if f"{name}_dot" in names:
+            if f"{name}_dot" in known:
                 raise ValueError(
                     f"`coordinates` must leave {name + '_dot'!r} to the rate of {name!r}; rename it"
                 )

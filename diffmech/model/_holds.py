@@ -26,9 +26,8 @@ from ..geometry import (
     plus,
     stacked,
     times,
-    triple,
 )
-from ._parts import AbstractPart
+from ._parts import AbstractPart, point_of
 
 _AXES = {"x": (0, 1, 2), "y": (1, 2, 0), "z": (2, 0, 1)}
 
@@ -245,14 +244,16 @@ class Hold:
 
     @staticmethod
     def rolling(
-        second: Pose, at: Numbers, first: Pose = _GROUND, along: str = "xy"
+        second: Pose, at: Numbers | Pose, first: Pose = _GROUND, along: str = "xy"
     ) -> AbstractPart:
         """Rolling without slip: at the point `at` of space both bodies move alike.
 
         `along` names the directions of space in which they do: "xy" on level ground. That the
-        bodies touch at all is said by the coordinates, or by `on_curve`.
+        bodies touch at all is said by the coordinates, or by `on_curve`. In the first case the
+        force between them is NaN across these directions, in `reactions`: there the coordinates
+        carry the body, not this hold. A `joint` at the contact has what is missing.
         """
-        return _Rolling((first, second), triple(at, "at"), _directions(along))
+        return _Rolling((first, second), point_of(at, "at"), _directions(along))
 
     @staticmethod
     def skate(second: Pose, axis: str = "y", first: Pose = _GROUND) -> AbstractPart:

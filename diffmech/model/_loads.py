@@ -18,7 +18,7 @@ from ..geometry import (
     triple,
     vee,
 )
-from ._parts import AbstractPart
+from ._parts import AbstractPart, point_of
 from ._rules import measured
 from ._shapes import Shape
 
@@ -26,13 +26,21 @@ from ._shapes import Shape
 class Gravity(AbstractPart):
     """Uniform gravity on every body and particle of the machine: V = −Σ m g·r.
 
-    `strength` [m/s²] along `direction`, which is downwards (−z) unless said otherwise.
+    `strength` [m/s²] along `direction`, which is downwards (−z) unless said otherwise; or both in
+    one, the acceleration of free fall as a vector, shape (3,): `Gravity([0, -9.81, 0])`.
     """
 
     acceleration: tuple[Any, ...]  # three entries [m/s^2]
 
-    def __init__(self, strength: Number, direction: Numbers = (0.0, 0.0, -1.0)):
-        down = triple(direction, "direction")
+    def __init__(self, strength: Number | Numbers, direction: Numbers | None = None):
+        if isinstance(strength, list | tuple) or jnp.ndim(strength) > 0:
+            if direction is not None:
+                raise ValueError(
+                    "`direction` must be left out where `strength` is a vector: it has one"
+                )
+            self.acceleration = triple(strength, "strength")
+            return
+        down = triple((0.0, 0.0, -1.0) if direction is None else direction, "direction")
         size = dot(down, down) ** 0.5
         if is_number(size) and size == 0:
             raise ValueError("`direction` must have a length, but is zero")
@@ -46,6 +54,11 @@ class Gravity(AbstractPart):
 def _vector(value: Numbers, label: str) -> Any:
     """Three numbers, traced or not, as an array."""
     return stacked(triple(value, label))
+
+
+def _point(value: Numbers | Pose, label: str) -> Any:
+    """A point of space, or a pose's origin, as an array."""
+    return stacked(point_of(value, label))
 
 
 def _distance(a: Any, b: Any) -> Scalar:
@@ -92,10 +105,11 @@ class Spring(eqx.Module):
         self.stiffness = as_scalar(stiffness, "stiffness")
         self.rest = as_scalar(rest, "rest")
 
-    def between(self, a: Numbers, b: Numbers) -> AbstractPart:
-        """Joins two points of space, shape (3,) [m]."""
-        a, b = _vector(a, "a"), _vector(b, "b")
-        return _Stretch(self.stiffness, self.rest, _distance(a, b), jnp.sum((b - a) ** 2), (a, b))
+    def between(self, a: Numbers | Pose, b: Numbers | Pose) -> AbstractPart:
+        """Joins two points of space, shape (3,) [m], or poses at their origins."""
+        ends = _point(a, "a"), _point(b, "b")
+        square = jnp.sum((ends[1] - ends[0]) ** 2)
+        return _Stretch(self.stiffness, self.rest, _distance(*ends), square, ends)
 
     def across(self, x: Number) -> AbstractPart:
         """Acts on a length [m] or an angle [rad]."""
@@ -185,18 +199,18 @@ class Damper(eqx.Module):
         self.coulomb = as_scalar(coulomb, "coulomb")
         self.smoothing = as_scalar(smoothing, "smoothing", positive=True)
 
-    def between(self, a: Numbers, b: Numbers) -> AbstractPart:
-        """Acts along the line between two points of space [m]."""
-        a, b = _vector(a, "a"), _vector(b, "b")
-        return _Rubbing(self, _distance(a, b), (a, b))
+    def between(self, a: Numbers | Pose, b: Numbers | Pose) -> AbstractPart:
+        """Acts along the line between two points of space [m], or poses at their origins."""
+        ends = _point(a, "a"), _point(b, "b")
+        return _Rubbing(self, _distance(*ends), ends)
 
     def across(self, x: Number) -> AbstractPart:
         """Acts on the rate of a length [m] or an angle [rad]."""
         return _Rubbing(self, jnp.asarray(x), ())
 
-    def on(self, point: Numbers) -> AbstractPart:
-        """Acts on a point's velocity through space."""
-        return _Rubbing(self, _vector(point, "point"), ())
+    def on(self, point: Numbers | Pose) -> AbstractPart:
+        """Acts on a point's velocity through space, or on a pose's at its origin."""
+        return _Rubbing(self, _point(point, "point"), ())
 
     def turning(self, a: Pose, b: Pose | None = None) -> AbstractPart:
         """Acts on the angular velocity of a frame, or of the second against the first."""
@@ -219,13 +233,15 @@ class _Push(AbstractPart):
         return self.force
 
 
-def force(vector: Numbers, at: Numbers) -> AbstractPart:
+def force(vector: Numbers, at: Numbers | Pose) -> AbstractPart:
     """A force [N] in space components, applied at a point of space that a body carries [m].
+
+    Or at the origin of a pose.
 
     Q_i = F·∂r/∂q_i. It may depend on q and t: `force(pose.direction([0, 0, f]), pose.point(tip))`
     pushes along a body axis.
     """
-    return _Push(_vector(vector, "vector"), _vector(at, "at"))
+    return _Push(_vector(vector, "vector"), _point(at, "at"))
 
 
 def torque(vector: Numbers, on: Pose, against: Pose | None = None) -> AbstractPart:

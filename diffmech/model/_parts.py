@@ -15,8 +15,16 @@ from typing import Any
 import equinox as eqx
 import jax.numpy as jnp
 
-from .._typing import AnyArray, Scalar
+from .._typing import AnyArray, Numbers, Scalar
+from ..geometry import Pose, split, triple
 from ._shapes import Shape
+
+
+def point_of(value: Numbers | Pose, label: str) -> tuple[Any, ...]:
+    """Three entries of a point of space [m]; a pose stands for its origin."""
+    if isinstance(value, Pose):
+        return split(value.origin) if value.dense else value.origin
+    return triple(value, label)
 
 
 class AbstractPart(eqx.Module):

@@ -5,11 +5,13 @@ from typing import Any
 import jax
 import numpy as np
 
-from .._checks import as_scalar, as_vector, in_force
+from .._checks import as_scalar, as_vector, float_dtype, in_force
+from .._memory import require_memory
 from .._typing import Params
-from ..model import AbstractSystem, match_params, require_finite_params
+from ..model import AbstractSystem, System, match_params, require_finite_params
 
 _AT_REST = ("qd", "qd0")
+_MATRICES = 3  # of n x n numbers, alive at once: M, what it is made from, and its factors
 
 
 def prepare(system: AbstractSystem, t: Any, params: Params, **vectors: Any) -> tuple[Any, ...]:
@@ -19,13 +21,20 @@ def prepare(system: AbstractSystem, t: Any, params: Params, **vectors: Any) -> t
     and np.float64(9.81). Rates that are None mean at rest.
 
     Raises:
-        ValueError: wrong shape, NaN or infinity, another parameter structure.
+        ValueError: wrong shape, NaN or infinity, another parameter structure, more coordinates
+            than memory has room for their mass matrix.
     """
     if not isinstance(system, AbstractSystem):
         raise ValueError(
             f"`system` must be a `System` or an `Explicit`, but is a {type(system).__name__}"
         )
     names = tuple(system.coordinates)
+    if isinstance(system, System):
+        require_memory(
+            _MATRICES * float_dtype().itemsize * len(names) ** 2,
+            f"the mass matrix of {len(names)} coordinates and its factors",
+            "take a smaller machine",
+        )
     params = match_params(params, system.params)
     require_finite_params(params)
     cast = [

@@ -30,6 +30,7 @@ from ..model import (
 )
 from ._arguments import prepare
 from ._bodies import require_parts
+from ._carried import held_axes, pushed_axes
 from ._constraints import jacobian_of
 from ._euler_lagrange import acceleration_of, by_laws, mass_and_bias_of, require_lagrangian
 from ._multipliers import multipliers_of
@@ -76,17 +77,26 @@ def _holds(laws: Laws) -> list[HoldsOfParts]:
 
 
 def _of_holds(laws: Laws, q: Vector, qd: Vector, t: Scalar, params: Params) -> dict[str, Reaction]:
-    """Force and moment of every hold on its second body; NaN where they are not unique."""
+    """Force and moment of every hold on its second body.
+
+    NaN where they are not unique, and where it is the coordinates that carry the body.
+    """
     if not _holds(laws):
         return {}
-    made = laws.lagrangian.parts(q, t, params)  # pyright: ignore[reportFunctionMemberAccess]
     forces = multipliers_of(laws, q, qd, t, params)
+    parts = laws.lagrangian.parts  # pyright: ignore[reportFunctionMemberAccess]
+    loose = _Slipping(parts, joint_names(parts, q, t, params))
+    slack = jnp.concatenate([q, jnp.zeros(_SLIPS * len(loose.names), q.dtype)])
+    pushed = pushed_axes(parts, q, qd, acceleration_of(laws, q, qd, t, params), t, params)
     none, found, start = jnp.zeros(3, q.dtype), {}, 0
+    made = parts(q, t, params)
     for holds in _holds(laws):  # they come first among the constraints
         for name, count in holds.counts(q, t, params).items():
             hold, own = made[name], forces[start : start + count]
             _, pull = jax.vjp(hold.virtual, none, none)
             force, moment = pull(own)
+            carried = pushed & held_axes(loose, name, slack, t, params)
+            force = jnp.where(carried, jnp.nan, force)
             found[name] = Reaction(force, moment, hold.point)
             start += count
     return found
@@ -115,7 +125,7 @@ def _of_joints(laws: Laws, q: Vector, qd: Vector, t: Scalar, params: Params) -> 
 
 def _pull_of_holds(
     laws: Laws, loose: _Slipping, q: Vector, qd: Vector, t: Scalar, params: Params
-) -> Vector:
+) -> AnyArray:
     """Jᵀλ of the holds on the slips, shape (6 per joint,)."""
     holds = tuple(HoldsOfParts(loose, one.holonomic) for one in _holds(laws))
     opened = Laws(laws.lagrangian, None, None, holds)
@@ -151,7 +161,10 @@ def reactions(
     Joints are named where the machine is declared, `joint("elbow", pose)`; a `Hold` has the name of
     its part, and acts on the second of its bodies. Springs, dampers, forces and torques of the
     parts are accounted for; generalised `forces=` and constraints beside the holds are taken as
-    acting within the joints, along their freedom. NaN where redundant holds leave a force open.
+    acting within the joints, along their freedom. NaN where redundant holds leave a force open,
+    and where no row of a hold carries a body but its coordinates do: a coin whose height follows
+    from its lean rolls with `Hold.rolling`, which knows no weight. Name a joint where they carry
+    it, `joint("ground", pose)`: its reaction is what is missing.
 
     Returns:
         By name, `Reaction(force, moment, point)`.

@@ -7,29 +7,25 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-import optimistix as optx
 
-from .._checks import as_count
+from .._checks import as_count, is_traced
 from .._suggest import quoted, suggestion
 from .._typing import AnyArray, Coordinates, Number, Params
 from ..model import AbstractSystem
 from ..motion import (
     Violations,
-    corrector,
     mass_matrix_of,
     prepare,
     rate_residual_of,
     require_constraints,
     residual_of,
-    scaled_rows,
     violations_of,
 )
+from ._closure import closed_near, mass_and_rows, rates_near
+from ._nearest_derivative import with_derivative
 
 _CLOSED = 1e-9  # of the size of the coordinates: a violation below it counts as closed
 _RATES = 1e-9  # likewise, of the size of the rates
-_SEARCH = 400  # steps of the search for a closure
-_POLISH = 150  # steps towards the nearest one
-_DAMPING, _STRIDE = 0.7, 0.1  # of such a step, and its longest, of a coordinate
 _TRIES = 48  # starts from which other ways to close are looked for
 _SAME = 1e-5  # coordinates closer than this are the same
 
@@ -81,66 +77,7 @@ def _change(names: tuple[str, ...], moved: Any, suffix: str, before: Any) -> str
     return f"was off by {_size(before):.3g}; changed {parts or 'nothing'}"
 
 
-@eqx.filter_jit
-def _closed(laws: Any, q0: Any, q: Any, t: Any, params: Params, held: Any) -> tuple[Any, Any]:
-    """The closure nearest to q0, in the metric of its masses, searched from q; and φ there."""
-    still = jnp.zeros_like(q0)
-    mass = mass_matrix_of(laws, q0, still, t, params)
-    system = scaled_rows(laws, mass, q0, t, params)
-    # Searched in units in which masses are one, so that "little" means the same for all.
-    units = jnp.where(held, 0.0, 1.0 / jnp.sqrt(jnp.diagonal(system.mass)))
-
-    def scaled_residual(x: Any, _: Any) -> Any:
-        return system.roots * residual_of(laws, q + units * x, t, params)
-
-    search = optx.LevenbergMarquardt(rtol=1e-10, atol=1e-12)
-    found = optx.least_squares(
-        scaled_residual, search, jnp.zeros_like(q), max_steps=_SEARCH, throw=False
-    )
-    q = q + units * found.value
-
-    def polish(_: Any, q: Any) -> Any:
-        rows = scaled_rows(laws, mass, q, t, params)
-        step = corrector(rows, held)
-        back = jnp.where(held, 0.0, q0 - q)
-        # Towards the point of the tangent plane that is nearest to where the search began.
-        jacobian = rows.rows / rows.roots[:, None]
-        aim = _DAMPING * (back - step @ (jacobian @ back))
-        aim = aim * jnp.minimum(1.0, _STRIDE / jnp.maximum(jnp.max(jnp.abs(aim)), 1e-300))
-        there = q + aim
-        for _ in range(6):
-            there = there - step @ residual_of(laws, there, t, params)
-        worse = _norm(system, laws, there, t, params) > 1e-6 + _norm(system, laws, q, t, params)
-        plain = q - step @ residual_of(laws, q, t, params)
-        return jnp.where(worse | ~jnp.all(jnp.isfinite(there)), plain, there)
-
-    polished = jax.lax.fori_loop(0, _POLISH, polish, q)
-    better = _norm(system, laws, polished, t, params) <= 1e-9 + _norm(system, laws, q, t, params)
-    q = jnp.where(better & jnp.all(jnp.isfinite(polished)), polished, q)
-    return q, residual_of(laws, q, t, params)
-
-
-def _norm(system: Any, laws: Any, q: Any, t: Any, params: Params) -> Any:
-    return jnp.linalg.norm(system.roots * residual_of(laws, q, t, params))
-
-
-@eqx.filter_jit
-def _rates(laws: Any, q: Any, qd: Any, t: Any, params: Params, held: Any) -> tuple[Any, Any]:
-    mass = mass_matrix_of(laws, q, qd, t, params)
-    step = corrector(scaled_rows(laws, mass, q, t, params), held)
-    for _ in range(4):
-        qd = qd - step @ rate_residual_of(laws, q, qd, t, params)
-    return qd, rate_residual_of(laws, q, qd, t, params)
-
-
 _violated = eqx.filter_jit(violations_of)
-
-
-@eqx.filter_jit
-def _mass_and_rows(laws: Any, q: Any, t: Any, params: Params) -> tuple[Any, Any]:
-    """M of the machine at rest, and the scaled rows."""
-    mass = mass_matrix_of(laws, q, jnp.zeros_like(q), t, params)
-    return mass, scaled_rows(laws, mass, q, t, params).rows
 
 
 def _held(system: AbstractSystem, fixed: Sequence[str]) -> np.ndarray:
@@ -179,20 +116,34 @@ def assemble(
     - `branch`: 0 for the nearest way to close; 1, 2, ... for the other ways with the same `fixed`
       coordinates, by distance. They must leave no freedom: fix as many as the machine has.
 
+    Works under `jit`, `vmap`, `grad` and `jacfwd`, with the derivatives of the nearest state by
+    the implicit function theorem. There a machine that cannot close gives NaN.
+
     **Returns:** an `Assembly`; printing it says what was changed.
 
     **Raises:** `ValueError` if the machine cannot close, and by how much.
     """
-    laws = require_constraints(system, "assemblies")
+    require_constraints(system, "assemblies")
     branch = as_count(branch, "branch", 0)
     guess, rates, t_, params_ = prepare(system, t, params, q0=q0, qd0=qd0)
     held = _held(system, fixed)
+    if is_traced(guess, rates, t_, params_):
+        return _traced(system, guess, rates, t_, params_, held, branch)
+    with jax.ensure_compile_time_eval():  # numbers stay numbers, within a `jit` as well
+        return _found(system, guess, rates, t_, params_, held, branch)
+
+
+def _found(
+    system: AbstractSystem, guess: Any, rates: Any, t: Any, params: Params, held: Any, branch: int
+) -> Assembly:
+    """Searched for from numbers; what cannot be found is refused with the reason."""
+    laws: Any = system.laws
     if branch:
-        q, left = _other_branch(system, guess, t_, params_, held, branch)
+        q, left = _other_branch(system, guess, t, params, held, branch)
     else:
-        q, left = _closed(laws, guess, guess, t_, params_, held)
+        q, left = closed_near(laws, guess, guess, t, params, held)
     _require_closed(system, q, left, held)
-    qd, slipping = _rates(laws, q, rates, t_, params_, held)
+    qd, slipping = rates_near(laws, q, rates, t, params, held)
     size = 1.0 + _size(qd)
     if not _size(slipping) < _RATES * size:
         row = int(np.argmax(np.abs(slipping)))
@@ -206,11 +157,47 @@ def assemble(
         qd=np.asarray(qd),
         moved=np.asarray(q) - np.asarray(guess),
         moved_rates=np.asarray(qd) - np.asarray(rates),
-        violations=_violated(laws, q, qd, t_, params_),
-        before=_violated(laws, guess, rates, t_, params_),
+        violations=_violated(laws, q, qd, t, params),
+        before=_violated(laws, guess, rates, t, params),
         names=tuple(system.coordinates),
         rows=system.rows,  # pyright: ignore[reportAttributeAccessIssue]
     )
+
+
+def _traced(
+    system: AbstractSystem, guess: Any, rates: Any, t: Any, params: Params, held: Any, branch: int
+) -> Assembly:
+    """The same under a transformation of JAX's: differentiable, and NaN where nothing closes."""
+    if branch:
+        raise ValueError(
+            "`branch` must be 0 under `jit`, `grad` and `vmap`: find the state before, and "
+            "assemble from there"
+        )
+    laws: Any = system.laws
+    plain = jax.lax.stop_gradient((guess, t, params))
+    q, left = closed_near(laws, plain[0], *plain, held)
+    mass = mass_matrix_of(laws, guess, jnp.zeros_like(guess), t, params)
+    q = with_derivative(q, guess, mass, lambda x: residual_of(laws, x, t, params), held)
+    qd, slipping = rates_near(laws, *jax.lax.stop_gradient((q, rates, t, params)), held)
+    mass = mass_matrix_of(laws, q, rates, t, params)
+    qd = with_derivative(qd, rates, mass, lambda x: rate_residual_of(laws, q, x, t, params), held)
+    sound = _biggest(left) < _CLOSED * (1.0 + _biggest(q))
+    sound &= _biggest(slipping) < _RATES * (1.0 + _biggest(qd))
+    q, qd = jnp.where(sound, q, jnp.nan), jnp.where(sound, qd, jnp.nan)
+    return Assembly(
+        q=q,
+        qd=qd,
+        moved=q - guess,
+        moved_rates=qd - rates,
+        violations=violations_of(laws, q, qd, t, params),
+        before=violations_of(laws, guess, rates, t, params),
+        names=tuple(system.coordinates),
+        rows=system.rows,  # pyright: ignore[reportAttributeAccessIssue]
+    )
+
+
+def _biggest(values: Any) -> Any:
+    return jnp.max(jnp.abs(values), initial=0.0)
 
 
 def _with(system: AbstractSystem, held: np.ndarray) -> str:
@@ -240,9 +227,9 @@ def _other_branch(
     """Another way to close, found from random starts with a fixed seed."""
     laws: Any = system.laws
     turning = np.array([unit == "rad" for unit in system.coordinates.values()])
-    first, left = _closed(laws, guess, guess, t, params, held)
+    first, left = closed_near(laws, guess, guess, t, params, held)
     _require_closed(system, first, left, held)
-    mass, rows = (np.asarray(x) for x in _mass_and_rows(laws, first, t, params))
+    mass, rows = (np.asarray(x) for x in mass_and_rows(laws, first, t, params))
     if np.linalg.matrix_rank(rows[:, ~held], tol=1e-6) < int(np.sum(~held)):
         raise ValueError(
             f"`branch` needs coordinates `fixed` that leave {system.name!r} no freedom; then the "
@@ -253,7 +240,7 @@ def _other_branch(
     found = [np.asarray(first)]
     for _ in range(_TRIES):
         start = np.where(held, guess, guess + spread * rng.uniform(-1, 1, guess.shape))
-        q, left = _closed(laws, start, start, t, params, held)
+        q, left = closed_near(laws, start, start, t, params, held)
         q = np.asarray(q)
         if not is_closed(q, left):
             continue

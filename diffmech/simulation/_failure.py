@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from .._checks import in_force
-from .._results import RESULTS, Result, same
+from .._results import RESULTS, Result, message, same
 from .._typing import AnyArray, Params
 from ..model import AbstractSystem, Laws
 from ..motion import (
@@ -20,11 +20,14 @@ from ..motion import (
     power_of,
     unpack,
 )
-from ._run import End, Run, Settings
+from ._run import SMALLEST_STEP_IN_EPS, End, Run, Settings
+from ._trajectory import Trajectory
 
 _FAILED_STEP = 1e-6  # of the duration: how far to look ahead of a failed adaptive step
 _RUNAWAY = 1e6  # times its initial size: a motion that far out has blown up, and may overflow
 _PROBES = 33  # states looked at ahead of a failed step
+_NEVER_LONG = 1e3  # times the shortest step: a run that never had longer ones is too long for them
+_COARSE_TIME = 1e-6  # [s]: where time is rounded to more, a short step may be the duration's fault
 _SMALL_INERTIA = 1e-8  # part of its initial value at which a diagonal of M counts as vanished
 _UNEXPLAINED = (
     RESULTS.step_too_small,
@@ -94,13 +97,17 @@ def _of_place(function: Any) -> Any:
     return called
 
 
-def explain(run: Run, system: AbstractSystem, params: Params, settings: Settings) -> Result:
+def explain(
+    run: Run, system: AbstractSystem, params: Params, settings: Settings, goal: AnyArray
+) -> Result:
     """The reason behind a failed step, from the state where it failed and a look ahead."""
     if same(run.result, RESULTS.successful) or not same(run.result, *_UNEXPLAINED):
         return run.result
     end, start = run.end, unpack(run.ys[0])
-    span = float(run.ts[-1]) - float(run.ts[0])
-    h = _FAILED_STEP * span if settings.dt is None else float(settings.dt)
+    span = float(goal) - float(run.ts[0])
+    # A look further ahead than a step would find poles that the motion never comes near.
+    mean = (float(end.t) - float(run.ts[0])) / max(int(run.accepted), 1)
+    h = min(_FAILED_STEP * span, mean or math.inf) if settings.dt is None else float(settings.dt)
     conditions, inertias, finite = _ahead(system.laws, end.q, end.qd, end.t, in_force(h), params)
     _, first, _ = _ahead(system.laws, start[0], start[1], run.ts[0], in_force(0.0), params)
     vanished = np.min(np.abs(inertias)) < _SMALL_INERTIA * np.min(np.abs(first))
@@ -110,4 +117,40 @@ def explain(run: Run, system: AbstractSystem, params: Params, settings: Settings
         return RESULTS.singular_mass_matrix
     if float(np.max(np.abs(end.q))) > _RUNAWAY * (1 + float(np.max(np.abs(start[0])))):
         return RESULTS.step_too_small
-    return run.result if np.all(finite) else RESULTS.non_finite_motion
+    if not np.all(finite):
+        return RESULTS.non_finite_motion
+    short = same(run.result, RESULTS.step_too_small, RESULTS.dt_min_reached)
+    if short and 0 < mean < _NEVER_LONG * _shortest_step(goal):
+        return RESULTS.max_steps_reached
+    return run.result
+
+
+def _shortest_step(goal: AnyArray) -> float:
+    """Below it a step is lost in the rounding of time [s]."""
+    return SMALLEST_STEP_IN_EPS * float(np.finfo(goal.dtype).eps) * abs(float(goal))
+
+
+def reason(trajectory: Trajectory) -> str:
+    """The sentence behind a failed run, with its own numbers."""
+    status, end, settings = trajectory.status, trajectory.end, trajectory.settings
+    said = message(status)
+    if settings.fixed and same(status, RESULTS.max_steps_reached):
+        said = f"{said.partition(':')[0]}: raise `max_steps`, shorten the run, or lengthen `dt`"
+    if same(status, RESULTS.non_finite_motion):
+        who = culprit(trajectory.system, end, trajectory.params, settings)
+        return f"{said}; it is {who}" if who else said
+    least = _shortest_step(trajectory.goal)
+    if same(status, RESULTS.step_too_small) and least > _COARSE_TIME:
+        return (
+            f"{said}. Or the run is too long: in times of {float(trajectory.goal):g} s steps below"
+            f" {least:.0e} s are lost in rounding"
+        )
+    start = float(trajectory.ts[0])
+    done = int(trajectory.stats["accepted"]) + int(trajectory.stats["rejected"])
+    part = (float(end.t) - start) / (float(trajectory.goal) - start)
+    if not same(status, RESULTS.max_steps_reached) or part <= 0:
+        return said
+    return (
+        f"{said}. {done} steps made {part:.2g} of this run, so all of it takes about "
+        f"{done / part:.1e}; `max_steps` is {settings.max_steps}"
+    )

@@ -19,6 +19,9 @@ from ._events import Event
 from ._watch import Step, event_values, first_event
 
 DENSE_STEPS = 512  # steps whose interpolation is kept before the host must fetch them
+# So little of the duration in so many steps is no progress: the whole would take 5e10 of them.
+STALL_STEPS, _STALL_PROGRESS = 20_000, 4e-7
+_SHRUNK = 0.01  # of the steps before: the steps became short, the run is not merely long
 
 
 class Problem(eqx.Module):
@@ -110,6 +113,20 @@ def advance(problem: Problem, ts: AnyArray, t1: Scalar, march: March, steps: Any
         return unfinished & (march.result == RESULTS.successful)
 
     return lax.while_loop(keep_going, lambda march: _step(problem, ts, t1, march), march)
+
+
+def stalled(march: March, start: float, total: float, mark: tuple[int, float]) -> Result | None:
+    """Why a run comes to no end: its steps became short, or so many are needed. None: it will.
+
+    `mark`: steps and time when progress was last looked at, `STALL_STEPS` ago or more.
+    """
+    t, done = float(march.t), int(march.accepted) + int(march.rejected)
+    lately = t - mark[1]
+    if not lately < _STALL_PROGRESS * total:
+        return None
+    mean = (t - start) / done
+    shrunk = min(float(march.next_t) - t, lately / (done - mark[0])) < _SHRUNK * mean
+    return RESULTS.step_too_small if shrunk else RESULTS.max_steps_reached
 
 
 def _step(problem: Problem, ts: AnyArray, t1: Scalar, march: March) -> March:

@@ -20,16 +20,14 @@ from ..motion import AbstractStabilisation, Field, Nullspace, unpack
 from ._events import Event
 from ._landing import LandOnSamples
 from ._manifold import OnConstraints, on_constraints, stays_on_constraints
-from ._march import March, Problem, advance, begin
+from ._march import STALL_STEPS, March, Problem, advance, begin, stalled
 from ._methods import with_tolerances
 
 DEFAULT_MAX_STEPS = 1_000_000
 _FIRST_STEP = 1e-5  # of the duration
-_SMALLEST_STEP_IN_EPS = 4.0  # of the largest time
+SMALLEST_STEP_IN_EPS = 4.0  # of the largest time
 _FIRST_STRETCH = 1000  # steps
 _STRETCH_SECONDS = 0.5  # wall clock between two looks at Ctrl-C and the progress bar
-# So little of the duration in so many steps is no progress: the whole would take 5e10 of them.
-_STALL_STEPS, _STALL_PROGRESS = 20_000, 4e-7
 
 
 class Settings(eqx.Module):
@@ -113,7 +111,7 @@ def controller_of(settings: Settings, ts: AnyArray) -> diffrax.AbstractStepSizeC
         atol=settings.atol,
         dtmax=settings.longest,
         # Below this a step is lost in the rounding of time: NaN and blow-ups end there.
-        dtmin=_SMALLEST_STEP_IN_EPS
+        dtmin=SMALLEST_STEP_IN_EPS
         * np.finfo(ts.dtype).eps
         * array.maximum(array.abs(ts[0]), array.abs(ts[-1])),
         force_dtmin=False,
@@ -181,9 +179,9 @@ def run_in_stretches(
                     stretch = int(np.clip(pace * _STRETCH_SECONDS, 20, 10**6))
                 bar.update(float(march.t) - start)
                 done += taken
-                if done - mark[0] >= _STALL_STEPS:
-                    if float(march.t) - mark[1] < _STALL_PROGRESS * total:
-                        status = RESULTS.step_too_small
+                if done - mark[0] >= STALL_STEPS:
+                    status = stalled(march, start, total, mark)
+                    if status is not None:
                         break
                     mark = (done, float(march.t))
     except KeyboardInterrupt:

@@ -9,15 +9,17 @@ import jax.numpy as jnp
 import numpy as np
 
 from .._checks import (
+    MAX_STEPS_LIMIT,
     as_count,
     as_scalar,
     float_dtype,
     in_force,
     is_traced,
+    require_few_steps,
     require_resolvable,
     warn_if_single_precision,
 )
-from .._results import RESULTS, message, same
+from .._results import RESULTS, same
 from .._typing import AnyArray, Coordinates, Number, Params
 from ..model import AbstractSystem, Laws
 from ..motion import (
@@ -30,7 +32,7 @@ from ..motion import (
     unpack,
 )
 from ._events import Events, as_events
-from ._failure import culprit, explain
+from ._failure import explain, reason
 from ._methods import DEFAULT_METHOD, as_solver, method_name, require_suitable, stiff_solver
 from ._run import DEFAULT_MAX_STEPS, Run, Settings, run_in_stretches
 from ._times import require_resolved, require_step, sample_times
@@ -129,7 +131,7 @@ def simulate(
     """
     warn_if_single_precision()
     q, qd, _, params = prepare(system, 0.0, params, q0=q0, qd0=qd0)
-    times = in_force(sample_times(duration, ts, as_scalar(t0, "t0"), samples))
+    times = in_force(sample_times(duration, ts, as_scalar(t0, "t0"), samples, system.n))
     require_resolved(times)
     settings = _settings(
         system,
@@ -154,7 +156,7 @@ def simulate(
         require_consistent(system, q, qd, times[0], params, way_out)
     y0 = np.concatenate([q, qd, np.zeros(1, q.dtype)])
     run = run_in_stretches(system, params, y0, times, times[-1], settings, progress, system.name)
-    run = run._replace(result=explain(run, system, params, settings))
+    run = run._replace(result=explain(run, system, params, settings, times[-1]))
     return _finished(_record(run, system, params, settings, times[-1]), throw)
 
 
@@ -178,6 +180,11 @@ def _settings(
         raise ValueError(f"`gradient` must be 'reverse' or 'forward', but is {gradient!r}")
     if max_steps is not None:
         max_steps = as_count(max_steps, "max_steps", 1)
+        if max_steps > MAX_STEPS_LIMIT:
+            raise ValueError(
+                f"`max_steps` must be at most {MAX_STEPS_LIMIT}, but is {max_steps}: more are not "
+                "counted. Shorten the run, or go on from its end in a second one"
+            )
     how = _stabilisation(system, stabilise)
     if method is None:
         stiff = isinstance(how, Penalty) and not how.inertial
@@ -199,6 +206,8 @@ def _settings(
     else:
         dt = in_force(as_scalar(dt, "dt", positive=True))
         require_step(dt, times)
+        if not made:  # an event may end the run before
+            require_few_steps(dt, times[-1] - times[0], max_steps or DEFAULT_MAX_STEPS)
     traced_dense = dense and is_traced(params, times)
     return Settings(
         solver=solver,
@@ -264,12 +273,8 @@ def _finished(trajectory: Trajectory, throw: bool) -> Trajectory:
         return trajectory
     if not throw:
         return trajectory
-    who = None
-    if same(status, RESULTS.non_finite_motion):
-        who = culprit(trajectory.system, end, trajectory.params, trajectory.settings)
-    named = f"; it is {who}" if who else ""
     raise SimulationError(
-        f"{trajectory.system.name} stopped {where}: {message(status)}{named}. There q = {end.q}, "
+        f"{trajectory.system.name} stopped {where}: {reason(trajectory)}. There q = {end.q}, "
         f"qd = {end.qd}",
         trajectory,
     )

@@ -4,21 +4,26 @@ from typing import Any
 
 import numpy as np
 
+from .._batches import padded_size
 from .._checks import as_array, as_count, as_scalar, is_traced, require_finite
+from .._memory import require_memory
 from .._typing import AnyArray
 
 _SMALLEST_SPACING_IN_EPS = 64.0  # of the largest time; a few steps must fit between samples
+_COPIES = 3  # of a sample, alive at once: before and after a stretch of steps, and on the host
 
 
-def sample_times(duration: Any, ts: Any, t0: AnyArray, samples: int) -> AnyArray:
-    """Strictly increasing sample times, shape (k,), k >= 2."""
+def sample_times(duration: Any, ts: Any, t0: AnyArray, samples: int, n: int) -> AnyArray:
+    """Strictly increasing sample times of n coordinates, shape (k,), k >= 2."""
     if (duration is None) == (ts is None):
         raise ValueError(
             "give either `duration` or `ts`" + (", not both" if ts is not None else "")
         )
     if ts is None:
         span = as_scalar(duration, "duration", positive=True)
-        return t0 + span * np.linspace(0.0, 1.0, as_count(samples, "samples", 2))
+        count = as_count(samples, "samples", 2)
+        _require_room(count, n)
+        return t0 + span * np.linspace(0.0, 1.0, count)
     try:
         array = as_array(ts)
     except (TypeError, ValueError) as error:
@@ -27,6 +32,7 @@ def sample_times(duration: Any, ts: Any, t0: AnyArray, samples: int) -> AnyArray
         raise ValueError(
             f"`ts` must be at least two times in a row, shape (k,), but has shape {array.shape}"
         )
+    _require_room(array.shape[0], n)
     require_finite(array, "ts")
     if not is_traced(array):
         backward = np.flatnonzero(~(np.asarray(array)[1:] > np.asarray(array)[:-1]))
@@ -39,6 +45,16 @@ def sample_times(duration: Any, ts: Any, t0: AnyArray, samples: int) -> AnyArray
         if not is_traced(t0) and float(t0) != 0.0 and float(t0) != float(array[0]):
             raise ValueError("`t0` goes with `duration`; with `ts` the run starts at ts[0]")
     return array
+
+
+def _require_room(count: int, n: int) -> None:
+    """Refuse more samples of (t, q, q̇, work) than memory holds."""
+    each = (2 * n + 2) * np.dtype(np.float64).itemsize
+    require_memory(
+        _COPIES * each * padded_size(count),
+        f"{count} samples of {n} coordinate{'s' if n > 1 else ''} and rates",
+        "take fewer samples, or a shorter run",
+    )
 
 
 def require_resolved(times: AnyArray) -> None:
