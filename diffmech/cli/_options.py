@@ -67,8 +67,8 @@ _RUN_OPTIONS: dict[str, Callable[[Any], Any]] = {
     "method": click.option(
         "--method",
         metavar="NAME",
-        help="Tsit5, Kvaerno5 (stiff), GaussLegendre4 (long, with --dt), any of Diffrax's.  "
-        "[default: Dopri8]",
+        help="Tsit5, Kvaerno5 (stiff by damping), GaussLegendre4 (long, with --dt), any of "
+        "Diffrax's.  [default: Dopri8]",
     ),
     "stabilise": click.option(
         "--stabilise",
