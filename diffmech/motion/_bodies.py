@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from .._batches import in_batches
+from .._fingerprint import version_of
 from .._typing import AnyArray, Coordinates, Number, Numbers, Params, Scalar, Vector
 from ..geometry import stacked, tensor_of, vee
 from ..model import AbstractSystem, PlacedBody, PlacedParticle, part_names, placed
@@ -107,6 +108,7 @@ def require_parts(system: AbstractSystem, what: str) -> Any:
             f"{what} needs a machine described by its parts, but {system.name!r} is not: declare "
             "it with `machine(parts, ...)`"
         )
+    version_of(parts)
     return parts
 
 

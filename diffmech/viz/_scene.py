@@ -7,6 +7,7 @@ import jax
 import numpy as np
 
 from .._batches import in_batches
+from .._fingerprint import version_of
 from ..model import AbstractSystem, DrawingOfParts
 from ..simulation import Trajectory
 
@@ -95,6 +96,7 @@ def states_at(run: Trajectory, times: np.ndarray) -> tuple[Any, Any]:
 def points_at(run: Trajectory, times: np.ndarray) -> np.ndarray:
     """The landmarks at given times within the run, shape (k, m, 2 or 3) [m]."""
     require_drawing(run.system)
+    version_of(run.system.landmarks)
     qs, _ = states_at(run, times)
     points = in_batches(_landmarks, run.system.landmarks, (times, qs), run.params)
     points = np.asarray(points, np.float64)
