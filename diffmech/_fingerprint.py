@@ -10,7 +10,8 @@ unnoticed. So it is looked at again whenever the function is about to be used:
   as `jax.jit` and `jax.vmap` hold, and of the fields of callable dataclasses.
 
 Numbers, texts and containers of them are compared by value, NumPy arrays by content, JAX arrays
-and everything else by identity. Code of installed packages is taken not to change. What a function
+and everything else by identity. Code of installed packages is taken not to change, and what the
+function itself writes to (a count, a list that it appends to) is not looked at. What a function
 finds by other ways (`getattr` with a computed name, files, the inside of foreign objects) cannot be
 followed.
 """

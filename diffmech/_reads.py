@@ -1,5 +1,6 @@
 """What a function reads besides its arguments, and how to look at it again."""
 
+import dis
 import functools
 import sys
 import types
@@ -17,6 +18,13 @@ _MISSING = object()
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), range, slice, np.generic)
 _INSTALLED = ("site-packages", "dist-packages")
 Function = types.FunctionType
+_LOADS = ("LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_GLOBAL", "LOAD_NAME", "LOAD_CLOSURE")
+_STORES = ("STORE_SUBSCR", "DELETE_SUBSCR", "STORE_SLICE")
+_ASKS = ("LOAD_METHOD", "LOAD_ATTR")
+_MUTATORS = (
+    *("append", "extend", "insert", "add", "update", "pop", "popitem", "remove", "discard"),
+    *("clear", "setdefault", "sort", "reverse", "fill", "appendleft", "put"),
+)
 
 
 class Place(NamedTuple):
@@ -126,16 +134,19 @@ class _Look:
 
     def _function(self, function: Function, label: str) -> None:
         names = _names_of(function)
+        own = _written(function.__code__)
         self.codes.append(function.__code__)
         for free, cell in zip(
             function.__code__.co_freevars, function.__closure__ or (), strict=True
         ):
-            self._read(f"`{free}`", _cell, cell, None, names)
+            if not own.may_change(free, _cell(cell, None)):
+                self._read(f"`{free}`", _cell, cell, None, names)
         for default in (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()):
             self._default(default, label or f"a default of {function.__qualname__}", names)
         if not is_installed(function):
             for name in sorted(names):
-                if name in function.__globals__:
+                value = function.__globals__.get(name, _MISSING)
+                if value is not _MISSING and not own.may_change(name, value):
                     self._read(f"`{name}`", _entry, function.__globals__, name, names)
 
     def _default(self, value: Any, label: str, names: frozenset[str]) -> None:
@@ -198,6 +209,49 @@ def _names_in(code: types.CodeType) -> Iterator[str]:
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
             yield from _names_in(constant)
+
+
+class _Written(NamedTuple):
+    """Names from outside that a piece of code assigns to, and those on lines that write into them.
+
+    What a function counts or collects while it is traced is its own business.
+    """
+
+    names: frozenset[str]
+    contents: frozenset[str]
+
+    def may_change(self, name: str, value: Any) -> bool:
+        """Whether the code itself may change what stands under a name."""
+        into = name in self.contents and isinstance(value, list | dict | set | np.ndarray)
+        return into or name in self.names
+
+
+def _line_of(step: dis.Instruction, before: int) -> int:
+    """The line of an instruction; `starts_line` was a number up to Python 3.12, and is a truth."""
+    number = getattr(step, "line_number", step.starts_line)
+    return before if number is None else int(number)
+
+
+@functools.lru_cache(maxsize=4096)
+def _written(code: types.CodeType) -> _Written:
+    lines: dict[int, set[str]] = {}
+    writing: set[int] = set()
+    names: set[str] = set()
+    line = 0
+    for step in dis.get_instructions(code):
+        line = _line_of(step, line)
+        if step.opname in _LOADS:
+            lines.setdefault(line, set()).add(step.argval)
+        elif step.opname in ("STORE_DEREF", "STORE_GLOBAL"):
+            names.add(step.argval)
+        elif step.opname in _STORES or (step.opname in _ASKS and step.argval in _MUTATORS):
+            writing.add(line)
+    inner = [_written(each) for each in code.co_consts if isinstance(each, types.CodeType)]
+    contents = {name for at in writing for name in lines.get(at, ())}
+    return _Written(
+        frozenset(names).union(*(each.names for each in inner)),
+        frozenset(contents).union(*(each.contents for each in inner)),
+    )
 
 
 def _is_array(value: Any) -> bool:

@@ -326,7 +326,7 @@ def test_a_picture_that_fails_does_not_take_the_numbers_with_it(
     (tmp_path / "mine.py").write_text(text, encoding="utf-8")
     code, _, err = cli("simulate", "mine.py:m", *SHORT, "--out", "run")
     assert code == 0
-    assert "trajectory.png was not drawn: `landmarks` of 'L' must be finite" in err
+    assert "trajectory.png was not drawn: `landmarks` of 'mine' must be finite" in err
     assert names(tmp_path / "run") == [n for n in FILES if n != "trajectory.png"]
 
 

@@ -1,13 +1,15 @@
 """A changed input never gives a stale answer."""
 
 import functools
+import os
+import subprocess
 import sys
 import types
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -181,58 +183,101 @@ def test_whatever_way_a_number_is_read_its_change_is_noticed(
     assert len(dropped) == 2
 
 
-def test_every_verb_answers_with_the_new_number() -> None:
-    read, set_k = by_loop_body()
+def test_what_a_function_counts_while_it_is_traced_is_its_own_business() -> None:
+    calls, seen, total = [0], [], 0
 
     def lagrangian(q: Any, qd: Any, t: Any, p: Any) -> Any:
-        return 0.5 * qd[0] ** 2 - 0.5 * read() * q[0] ** 2
+        nonlocal total
+        calls[0] += 1
+        seen.append(q.shape)
+        total += 1
+        return 0.5 * qd[0] ** 2
 
-    def answers() -> list[float]:
-        system = dm.System(lagrangian, {"x": "m"})
-        lanes = dm.ensemble(system, [[1.0]], duration=1.0).values["last"]
-        run = dm.simulate(system, [1.0], duration=1.0, samples=2)
-        return [
-            float(dm.acceleration(system, [1.0], [0.0])[0]),
-            float(run.end.q[0]),
-            float(lanes[0][0, 0]),
-        ]
-
-    np.testing.assert_allclose(answers(), [-1.0, np.cos(1.0), np.cos(1.0)], rtol=1e-7)
-    old = dm.simulate(dm.System(lagrangian, {"x": "m"}), [1.0], duration=1.0, samples=2)
-    set_k(4.0)
-    with pytest.warns(UserWarning, match=HAS_CHANGED):
-        np.testing.assert_allclose(answers(), [-4.0, np.cos(2.0), np.cos(2.0)], rtol=1e-7)
-    with pytest.raises(ValueError, match="have changed since this run"):
-        old.report()
+    system = dm.System(lagrangian, {"x": "m"})
+    first = system.laws
+    dm.System(lagrangian, {"x": "m"})
+    assert calls[0] == total == len(seen) > 1
+    assert system.laws == first
 
 
-def test_conditions_and_reducers_are_looked_at_too() -> None:
-    read, set_level = by_closure()
-    system = dm.systems.pendulum()
+# In a process of its own: everything that was compiled is dropped.
+EVERY_VERB = """
+import warnings
+import equinox as eqx
+import numpy as np
+import diffmech as dm
+from tests.test_fingerprint import by_closure, by_loop_body
 
-    def passed(q: Any, qd: Any, t: Any, p: Any) -> Any:
-        return 1.5 - 0.5 * read() - q[0]
+k, set_k = by_loop_body()
+level, set_level = by_closure()
 
-    class Beyond(eqx.Module):
-        offset: Any
+def lagrangian(q, qd, t, p):
+    return 0.5 * qd[0] ** 2 - 0.5 * k() * q[0] ** 2
 
-        def __call__(self, *state: Any) -> Any:
-            return passed(*state) + self.offset
+def passed(q, qd, t, p):
+    return level() - 0.5 - q[0]
 
-    def times() -> list[float]:
-        run = dm.simulate(system, [2.0], duration=2.0, events={"passed": passed})
-        lanes = dm.ensemble(
-            system, [[2.0]], duration=2.0, reduce={"first": dm.FirstTime(Beyond(np.zeros(())))}
-        )
-        return [float(run.end.t), float(lanes.values["first"][0])]
+class Passed(eqx.Module):
+    offset: np.ndarray
 
-    before = times()
-    set_level(2.0)
-    with pytest.warns(UserWarning, match=HAS_CHANGED):
-        after = times()
-    np.testing.assert_allclose(before[0], before[1], rtol=1e-5)
-    np.testing.assert_allclose(after[0], after[1], rtol=1e-5)
-    assert after[0] > 1.1 * before[0], "a lower level is passed later"
+    def __call__(self, *state):
+        return passed(*state) + self.offset
+
+def run(**more):
+    return dm.simulate(dm.System(lagrangian, {"x": "m"}), [1.0], duration=1.0, samples=2, **more)
+
+def answers():
+    system = dm.System(lagrangian, {"x": "m"})
+    first = dm.FirstTime(Passed(np.zeros(())), stop=False)
+    lanes = dm.ensemble(system, [[1.0]], duration=1.0, reduce={"last": "last", "first": first})
+    return np.array([
+        dm.acceleration(system, [1.0], [0.0])[0],
+        run().end.q[0],
+        lanes.values["last"][0][0, 0],
+        run(events={"passed": passed}).end.t,
+        lanes.values["first"][0],
+    ])
+
+def close(found, k, level):
+    w = np.sqrt(k)
+    passes = np.arccos(level - 0.5) / w
+    np.testing.assert_allclose(found, [-k, np.cos(w), np.cos(w), passes, passes], rtol=1e-5)
+
+def said_by(change, value):
+    change(value)
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        found = answers()
+    assert heard
+    assert all(one.filename == __file__ for one in heard), "where the user stands"
+    return found
+
+set_level(1.2)
+close(answers(), 1.0, 1.2)
+old = run()
+close(said_by(set_k, 4.0), 4.0, 1.2)
+close(said_by(set_level, 0.8), 4.0, 0.8)
+try:
+    old.report()
+except ValueError as error:
+    assert "have changed since this run" in str(error)
+    print("all new")
+"""
+
+
+def test_every_verb_answers_with_the_new_number(tmp_path: Path) -> None:
+    script = tmp_path / "verbs.py"
+    script.write_text(EVERY_VERB, encoding="utf-8")
+    root = str(Path(__file__).parent.parent)
+    found = subprocess.run(
+        [sys.executable, str(script)],
+        env={**os.environ, "PYTHONPATH": root},
+        capture_output=True,
+        text=True,
+        timeout=1800,
+        check=False,
+    )
+    assert found.stdout == "all new\n", found.stderr
 
 
 def test_a_large_array_belongs_in_the_parameters() -> None:
