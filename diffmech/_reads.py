@@ -1,5 +1,8 @@
 """What a function reads besides its arguments, and how to look at it again."""
 
+import argparse
+import array
+import collections
 import dis
 import functools
 import sys
@@ -16,6 +19,19 @@ _MOST_BYTES = 65536  # of an array that is compared by content
 _MOST_ENTRIES = 1000  # of a container that is compared by value
 _MISSING = object()
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), range, slice, np.generic)
+_CONTAINERS = (list, tuple, set, frozenset, dict, collections.deque)
+_NUMBERS = (int, float, complex, np.generic, np.ndarray)
+_OPERATORS = (
+    *("__call__", "__getitem__", "__len__", "__iter__", "__float__", "__int__", "__index__"),
+    *("__neg__", "__pos__", "__abs__", "__bool__", "__array__", "__jax_array__", "__getattr__"),
+    *(
+        f"__{side}{name}__"
+        for side in ("", "r")
+        for name in ("add", "sub", "mul", "truediv", "pow")
+    ),
+    *(f"__{side}{name}__" for side in ("", "r") for name in ("matmul", "floordiv", "mod")),
+    *("__lt__", "__le__", "__gt__", "__ge__", "__eq__", "__ne__"),
+)
 _INSTALLED = ("site-packages", "dist-packages")
 Function = types.FunctionType
 _LOADS = ("LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_GLOBAL", "LOAD_NAME", "LOAD_CLOSURE")
@@ -64,10 +80,18 @@ def _token(value: Any, label: str) -> Any:
                 "besides its arguments: pass it in `params`, so that a change is noticed"
             )
         return value.shape, value.dtype.str, value.tobytes()
-    if isinstance(value, list | tuple | set | frozenset) and len(value) <= _MOST_ENTRIES:
-        return type(value), tuple(_or_identity(entry, label) for entry in value)
-    if isinstance(value, dict) and len(value) <= _MOST_ENTRIES:
-        return dict, tuple((repr(key), _or_identity(each, label)) for key, each in value.items())
+    if isinstance(value, bytearray | array.array):
+        return type(value), bytes(value)
+    if isinstance(value, _CONTAINERS):
+        entries = value.values() if isinstance(value, dict) else value
+        if len(value) <= _MOST_ENTRIES:
+            keys = tuple(map(repr, value)) if isinstance(value, dict) else ()
+            return type(value), keys, tuple(_or_identity(entry, label) for entry in entries)
+        if isinstance(next(iter(entries)), _NUMBERS):
+            raise ValueError(
+                f"{label} has {len(value)} numbers, which a function reads besides its arguments: "
+                "pass them in `params` as an array, so that a change is noticed"
+            )
     return None
 
 
@@ -106,23 +130,23 @@ class _Look:
         self._seen.add((id(value), names))
         if isinstance(value, Function):
             self._function(value, label)
+            for name in sorted(names & {*vars(value)}):
+                self._read(f"`{label.strip('`')}.{name}`", _attribute, value, name, names)
         elif isinstance(value, functools.partial):
             for part in (value.func, *value.args, *value.keywords.values()):
-                self.into(part, label)
+                self._default(part, label or "an argument of a partial function", names)
         elif isinstance(value, types.MethodType):
             self.into(value.__func__, label)
             self._attributes(value.__self__, label, _names_of(value.__func__))
         elif hasattr(value, "__wrapped__"):
             self.into(value.__wrapped__, label)
-        elif isinstance(value, list | tuple) and len(value) <= _MOST_ENTRIES:
-            for entry in value:
-                self.into(entry, label, names)
-        elif isinstance(value, dict) and len(value) <= _MOST_ENTRIES:
-            for entry in value.values():
-                self.into(entry, label, names)
+        elif isinstance(value, _CONTAINERS):
+            if len(value) <= _MOST_ENTRIES:
+                for entry in value.values() if isinstance(value, dict) else value:
+                    self.into(entry, label, names)
         elif is_dataclass(value) and not isinstance(value, type):
             self._fields(value, label)
-        elif not _is_array(value) and not is_installed(value):
+        elif not _is_array(value) and (not is_installed(value) or _is_plain_object(value)):
             self._attributes(value, label, names)
 
     def _read(self, label: str, get: Any, holder: Any, key: Any, names: frozenset[str]) -> None:
@@ -180,10 +204,12 @@ class _Look:
                 self._attributes(holder, label, _names_of(code) - names)
             else:
                 self._read(f"`{label.strip('`')}.{name}`", _attribute, holder, name, names)
-        call = kind.get("__call__")
-        if isinstance(call, Function) and not names:
-            self.into(call, label)
-            self._attributes(holder, label, _names_of(call))
+        for name in _OPERATORS:  # code calls these without their names
+            method = kind.get(name)
+            if isinstance(method, Function) and (id(holder), name) not in self._seen:
+                self._seen.add((id(holder), name))
+                self.into(method, label)
+                self._attributes(holder, label, _names_of(method))
 
 
 _NONE: frozenset[str] = frozenset()
@@ -256,6 +282,11 @@ def _written(code: types.CodeType) -> _Written:
 
 def _is_array(value: Any) -> bool:
     return isinstance(value, np.ndarray | np.generic | jax.Array)
+
+
+def _is_plain_object(value: Any) -> bool:
+    """An object of an installed class that does no more than hold attributes."""
+    return isinstance(value, types.SimpleNamespace | argparse.Namespace)
 
 
 def is_installed(value: Any) -> bool:

@@ -58,6 +58,7 @@ def test_under_a_trace_what_cannot_close_is_nan_and_numbers_stay_numbers() -> No
     )
     found = jax.jit(lambda gap: dm.assemble(far, [0.6], params={"gap": gap}).q)
     assert np.all(np.isnan(found(1.0)))
+    assert np.all(np.isnan(jax.jacfwd(found)(1.0))), "and so is its derivative, which is not zero"
     np.testing.assert_allclose(found(-0.25), [0.5], atol=1e-12)
     with pytest.raises(ValueError, match="`branch` must be 0 under `jit`"):
         jax.jit(lambda gap: dm.assemble(far, [0.6], branch=1, params={"gap": gap}).q)(-0.25)

@@ -1,5 +1,6 @@
 """A changed input never gives a stale answer."""
 
+import collections
 import functools
 import os
 import subprocess
@@ -148,10 +149,49 @@ def by_other_code() -> tuple[Any, Any]:
     return (lambda: bag.read()), set_k
 
 
+def by_namespace() -> tuple[Any, Any]:
+    held = [types.SimpleNamespace(k=1.0)]
+    return (lambda: held[0].k), functools.partial(setattr, held[0], "k")
+
+
+def by_function_attribute() -> tuple[Any, Any]:
+    def store() -> None: ...
+
+    vars(store)["k"] = 1.0
+    return (lambda: store.k), functools.partial(setattr, store, "k")  # pyright: ignore
+
+
+def by_argument_of_a_partial() -> tuple[Any, Any]:
+    numbers = {"k": 1.0}
+    return functools.partial(lambda held: held["k"], numbers), functools.partial(
+        numbers.__setitem__, "k"
+    )
+
+
+def by_operator() -> tuple[Any, Any]:
+    class Held:
+        k = 1.0
+
+        def __getitem__(self, i: int) -> Any:
+            return self.k
+
+        def __rmul__(self, other: Any) -> Any:
+            return other * self.k
+
+    held = Held()
+    return (lambda: 2.0 * held + held[0]), functools.partial(setattr, held, "k")
+
+
+def by_deque() -> tuple[Any, Any]:
+    held = collections.deque([1.0])
+    return (lambda: held[0]), functools.partial(held.__setitem__, 0)
+
+
 WAYS = [
     by_global, by_closure, by_array, by_jax_array, by_dictionary, by_attribute, by_property,
     by_method, by_bound_method, by_module, by_default, by_partial, by_helper, by_loop_body,
-    by_other_code,
+    by_other_code, by_namespace, by_function_attribute, by_argument_of_a_partial, by_operator,
+    by_deque,
 ]  # fmt: skip
 
 
@@ -288,6 +328,16 @@ def test_a_large_array_belongs_in_the_parameters() -> None:
 
     with pytest.raises(ValueError, match=r"`table` is an array of 0.08 MB.*pass it in `params`"):
         dm.simulate(dm.System(lagrangian, {"x": "m"}), [0.0], duration=1.0)
+
+
+def test_so_does_a_long_list() -> None:
+    table = [0.0] * 2000
+
+    def lagrangian(q: Any, qd: Any, t: Any, p: Any) -> Any:
+        return 0.5 * qd[0] ** 2 - table[3] * q[0]
+
+    with pytest.raises(ValueError, match=r"`table` has 2000 numbers.*pass them in `params`"):
+        dm.acceleration(dm.System(lagrangian, {"x": "m"}), [0.0], [0.0])
 
 
 def test_many_functions_do_not_pile_up() -> None:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import jax.numpy as jnp
 import matplotlib as mpl
 import numpy as np
 import pytest
@@ -632,3 +633,14 @@ def test_drawing_touches_no_setting_and_takes_given_axes() -> None:
         viz.bands(areas)
     with pytest.raises(ValueError, match="`bands` draws those with one"):
         viz.areas(bands)
+
+
+def test_a_function_of_the_same_name_is_another_criterion() -> None:
+    def beyond(limit: float) -> Any:
+        return lambda q, qd, t, p: jnp.abs(q[0]) - limit
+
+    same = dm.Leaves(beyond(1.0)).describe()
+    assert dm.Leaves(beyond(1.0)).describe() == same
+    assert dm.Leaves(beyond(2.0)).describe() != same, "it reads another number"
+    other = dm.Leaves(lambda q, qd, t, p: q[0] - 1.0).describe()
+    assert dm.Leaves(lambda q, qd, t, p: q[0] + 1.0).describe() != other, "it has other code"

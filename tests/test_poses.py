@@ -5,6 +5,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
 from scipy.spatial.transform import Rotation as SciPy
 
 from diffmech import geometry as geo
@@ -102,3 +103,11 @@ def test_plain_zeros_and_ones_leave_no_trace_in_what_is_computed() -> None:
     operations = str(jax.make_jaxpr(turned)(jnp.ones(2)))
     # Four products of sines and cosines, two lengths times one: nothing else is multiplied.
     assert operations.count(" mul ") == 6
+
+
+def test_a_matrix_that_stretches_or_mirrors_is_no_rotation() -> None:
+    turned = np.array([[0.8, -0.6, 0.0], [0.6, 0.8, 0.0], [0.0, 0.0, 1.0]])
+    np.testing.assert_allclose(geo.fixed(rotation=turned).rotation, turned)
+    for wrong in (2 * np.eye(3), -np.eye(3), np.ones((3, 3)), np.full((3, 3), np.nan)):
+        with pytest.raises(ValueError, match=r"`rotation` must be a rotation matrix, R Rᵀ = 1"):
+            geo.fixed(rotation=wrong)

@@ -18,6 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from .._checks import as_scalar, in_force
+from .._fingerprint import digest_of
 from .._suggest import quoted, suggestion
 from .._typing import AnyArray, Params
 from ..ensemble import AbstractReducer, FirstTime, Last
@@ -135,9 +136,9 @@ class Leaves(AbstractCriterion):
         return _in_time(measured)
 
     def describe(self) -> dict[str, Any]:
-        """The function's name."""
+        """The function's name, and a digest of its code and of what it reads."""
         name = getattr(self.condition, "__qualname__", type(self.condition).__name__)
-        return {"criterion": "leaves", "condition": name}
+        return {"criterion": "leaves", "condition": name, "code": digest_of(self.condition)}
 
 
 def _in_time(times: np.ndarray) -> np.ndarray:

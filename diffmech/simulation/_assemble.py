@@ -11,6 +11,7 @@ import numpy as np
 from .._checks import as_count, is_traced
 from .._suggest import quoted, suggestion
 from .._typing import AnyArray, Coordinates, Number, Params
+from .._void import void
 from ..model import AbstractSystem
 from ..motion import (
     Violations,
@@ -183,7 +184,7 @@ def _traced(
     qd = with_derivative(qd, rates, mass, lambda x: rate_residual_of(laws, q, x, t, params), held)
     sound = _biggest(left) < _CLOSED * (1.0 + _biggest(q))
     sound &= _biggest(slipping) < _RATES * (1.0 + _biggest(qd))
-    q, qd = jnp.where(sound, q, jnp.nan), jnp.where(sound, qd, jnp.nan)
+    q, qd = void(q, ~sound), void(qd, ~sound)
     return Assembly(
         q=q,
         qd=qd,
