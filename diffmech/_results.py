@@ -26,6 +26,10 @@ class RESULTS(diffrax.RESULTS):  # pyright: ignore[reportGeneralTypeIssues]
     not_finite_from_the_start = (
         "a number of the start, the sample times or the parameters is NaN or infinite"
     )
+    event_not_a_number = (
+        "the condition of an event is NaN, so nobody knows whether it happens: check divisions, "
+        "square roots and logarithms in it near this state"
+    )
     interrupted = "stopped by the user; what was computed up to there is kept"
 
 
@@ -68,6 +72,7 @@ _NAMES = (
     "non_finite_motion",
     "step_too_small",
     "not_finite_from_the_start",
+    "event_not_a_number",
     "interrupted",
 )
 

@@ -2,7 +2,9 @@
 
 from typing import Any
 
+import jax.numpy as jnp
 import numpy as np
+import pytest
 
 import diffmech as dm
 
@@ -71,3 +73,21 @@ def test_what_goes_over_and_back_is_seen_by_slopes_or_at_samples() -> None:
         events={"it": lambda q, qd, t, p: q[0] > 0.4},
     )
     assert middle.event == "it"
+
+
+def root_of_height(q: Any, qd: Any, t: Any, params: Any) -> Any:
+    """NaN below zero."""
+    return jnp.sqrt(q[0]) - params["level"]
+
+
+def test_a_condition_that_is_not_a_number_is_no_reason_to_go_on() -> None:
+    system = dm.System(oscillator, {"x": "m"}, {"level": 2.0})
+    with pytest.raises(
+        dm.SimulationError, match=r"at t = 3\.\d* s of 10 s: the condition of an event"
+    ):
+        dm.simulate(system, [0.0], [1.0], duration=10.0, events={"it": root_of_height})
+    chart = dm.stability_map(
+        system, {"x_dot": [1.0, 2.0]}, root_of_height, duration=10.0, q0={"x": 1e-3}
+    )
+    assert np.all(np.isnan(chart.values))
+    assert np.all(chart.verdicts == dm.Verdict.UNDECIDED)

@@ -142,7 +142,9 @@ class Leaves(AbstractCriterion):
 
 
 def _in_time(times: np.ndarray) -> np.ndarray:
-    return np.where(np.isfinite(times), Verdict.UNSTABLE, Verdict.STABLE).astype(np.int8)
+    """Unstable where a time was found; where the condition was NaN, nothing is known."""
+    verdicts = np.where(np.isfinite(times), Verdict.UNSTABLE, Verdict.STABLE)
+    return np.where(np.isnan(times), Verdict.UNDECIDED, verdicts).astype(np.int8)
 
 
 class Spread(AbstractCriterion):

@@ -120,7 +120,7 @@ class FirstTime(AbstractReducer):
     default tolerance the condition is zero there to about 1e-6 of its range, with a tighter `rtol`
     to less. A number that rises above zero and falls below it again within one step is noticed by
     its slopes at the step's ends, if it rises by more than that; a truth value that does so is
-    not. With `stop`, motions end there.
+    not. With `stop`, motions end there. A condition that becomes NaN gives NaN.
     """
 
     condition: Callable[..., Any]
@@ -147,7 +147,8 @@ class FirstTime(AbstractReducer):
             s, now = jnp.ones_like(after.t), self._holds(after.q, after.qd, after.t, params)
         else:
             s, top = peak(self.condition, before, after, params)
-            now = top >= 0
+            now = ~(top < 0)  # NaN is found, too, at an unknown time
+            s = jnp.where(jnp.isnan(top), jnp.nan, s)
         new = now & ~found
         keep = lambda old, fresh: jnp.where(new, fresh, old)  # noqa: E731
         this, that = (Instant(x.t, x.q, x.qd, x.qdd) for x in (before, after))

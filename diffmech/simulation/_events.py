@@ -27,13 +27,13 @@ class Event(eqx.Module):
       to round-off in time.
     - `direction`: "rising" or "falling" to stop only when the number crosses zero that way.
 
-    A condition that is zero at the start does not stop the run there. One that goes beyond zero and
-    comes back within a single step is found if it nears zero at the step's start and leaves it at
-    its end, or if a sample lies beyond. One that does so more often within a step, or a boolean
-    that is true for less than that, may be missed or found late: ask for more samples (steps end on
-    them), or give a smaller `dt`. Under `jit`, `grad` and `vmap` a run watches one event, judges it
-    at the ends of steps only, and a boolean ends it at the end of the step in which it becomes
-    true.
+    A condition that is NaN ends the run as failed (not under a trace). One that is zero at the
+    start does not stop the run there. One that goes beyond zero and comes back within a single step
+    is found if it nears zero at the step's start and leaves it at its end, or if a sample lies
+    beyond. One that does so more often within a step, or a boolean that is true for less than that,
+    may be missed or found late: ask for more samples (steps end on them), or give a smaller `dt`.
+    Under `jit`, `grad` and `vmap` a run watches one event, judges it at the ends of steps only, and
+    a boolean ends it at the end of the step in which it becomes true.
     """
 
     condition: Callable[..., Any] = eqx.field(static=True)

@@ -169,7 +169,9 @@ def _step(problem: Problem, ts: AnyArray, t1: Scalar, march: March) -> March:
     step = Step(path.evaluate, march.t, march.next_t, y, ts, samples, march.filled, filled)
     event_values, event, event_t, event_y = _watch(problem, step, march, accept)
     if problem.events:
+        lost = jnp.any(jnp.isnan(march.event_values) | (accept & jnp.isnan(event_values)))
         result = choose(event >= 0, RESULTS.event_occurred, result)
+        result = choose(lost, RESULTS.event_not_a_number, result)
 
     dense_ts, dense_infos, dense_count = march.dense_ts, march.dense_infos, march.dense_count
     if problem.dense:
