@@ -75,10 +75,12 @@ def digest_of(function: Any) -> str:
 
 def _spelled(code: types.CodeType) -> tuple[Any, ...]:
     """Code without the place where it is written."""
-    constants = (
-        _spelled(each) if isinstance(each, types.CodeType) else repr(each)
-        for each in code.co_consts
-    )
+    constants = []
+    for each in code.co_consts:
+        if isinstance(each, types.CodeType):
+            constants.append(_spelled(each))
+        else:  # the order of a set is another in every process
+            constants.append(sorted(map(repr, each)) if isinstance(each, frozenset) else repr(each))
     return code.co_code, tuple(constants), code.co_names, code.co_freevars
 
 

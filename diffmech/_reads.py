@@ -86,7 +86,10 @@ def _token(value: Any, label: str) -> Any:
         entries = value.values() if isinstance(value, dict) else value
         if len(value) <= _MOST_ENTRIES:
             keys = tuple(map(repr, value)) if isinstance(value, dict) else ()
-            return type(value), keys, tuple(_or_identity(entry, label) for entry in entries)
+            tokens = [_or_identity(entry, label) for entry in entries]
+            if isinstance(value, set | frozenset):  # whose order is another in every process
+                tokens.sort(key=repr)
+            return type(value), keys, tuple(tokens)
         if isinstance(next(iter(entries)), _NUMBERS):
             raise ValueError(
                 f"{label} has {len(value)} numbers, which a function reads besides its arguments: "
@@ -95,9 +98,18 @@ def _token(value: Any, label: str) -> Any:
     return None
 
 
+class _Identity(NamedTuple):
+    """An object by itself; printed alike in every process."""
+
+    of: int
+
+    def __repr__(self) -> str:
+        return "an object"
+
+
 def _or_identity(value: Any, label: str) -> Any:
     token = _token(value, label)
-    return id(value) if token is None else token
+    return _Identity(id(value)) if token is None else token
 
 
 def _cell(cell: Any, _: Any) -> Any:
@@ -133,8 +145,11 @@ class _Look:
             for name in sorted(names & {*vars(value)}):
                 self._read(f"`{label.strip('`')}.{name}`", _attribute, value, name, names)
         elif isinstance(value, functools.partial):
-            for part in (value.func, *value.args, *value.keywords.values()):
-                self._default(part, label or "an argument of a partial function", names)
+            self.into(value.func, label)
+            for where in ("args", "keywords"):
+                self._read(
+                    label or f"the {where} of a partial function", _attribute, value, where, names
+                )
         elif isinstance(value, types.MethodType):
             self.into(value.__func__, label)
             self._attributes(value.__self__, label, _names_of(value.__func__))
@@ -165,19 +180,16 @@ class _Look:
         ):
             if not own.may_change(free, _cell(cell, None)):
                 self._read(f"`{free}`", _cell, cell, None, names)
-        for default in (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()):
-            self._default(default, label or f"a default of {function.__qualname__}", names)
+        for where in ("__defaults__", "__kwdefaults__"):
+            if getattr(function, where):
+                self._read(
+                    f"a default of {function.__qualname__}", _attribute, function, where, names
+                )
         if not is_installed(function):
             for name in sorted(names):
                 value = function.__globals__.get(name, _MISSING)
                 if value is not _MISSING and not own.may_change(name, value):
                     self._read(f"`{name}`", _entry, function.__globals__, name, names)
-
-    def _default(self, value: Any, label: str, names: frozenset[str]) -> None:
-        if _token(value, label) is not None and not isinstance(value, _PLAIN):
-            self._read(label, lambda held, _: held, value, None, names)  # it can change in place
-        else:
-            self.into(value, label, names)
 
     def _fields(self, value: Any, label: str) -> None:
         """Fields of a callable dataclass; arrays in an Equinox module are data, not constants."""

@@ -187,11 +187,21 @@ def by_deque() -> tuple[Any, Any]:
     return (lambda: held[0]), functools.partial(held.__setitem__, 0)
 
 
+def by_default_of_a_helper() -> tuple[Any, Any]:
+    bag = Bag(read=lambda k=1.0: k)
+
+    def set_k(value: float) -> None:
+        bag.read = (lambda given: lambda k=given: k)(value)
+
+    set_k(1.0)
+    return (lambda: bag.read()), set_k
+
+
 WAYS = [
     by_global, by_closure, by_array, by_jax_array, by_dictionary, by_attribute, by_property,
     by_method, by_bound_method, by_module, by_default, by_partial, by_helper, by_loop_body,
     by_other_code, by_namespace, by_function_attribute, by_argument_of_a_partial, by_operator,
-    by_deque,
+    by_deque, by_default_of_a_helper,
 ]  # fmt: skip
 
 

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import diffmech as dm
-from diffmech.motion import as_stabilisation
+from diffmech.motion import as_stabilisation, likeness, require_alike
 from diffmech.simulation._kept_settings import settings_as_data, settings_from_data
 from diffmech.simulation._methods import as_solver, method_name, stiff_solver
 from diffmech.simulation._run import Settings
@@ -123,6 +123,17 @@ def test_another_machine_with_the_same_names_is_refused(
 ) -> None:
     with pytest.raises(ValueError, match=said):
         dm.load(saved, other)
+
+
+def test_a_slow_machine_is_told_from_another_slow_one() -> None:
+    def slow(q: Any, qd: Any, t: Any, params: Any) -> Any:
+        return 0.5 * qd @ qd - 1e-12 * params["k"] * q @ q
+
+    one, two = (dm.System(slow, {"x": "m"}, {"k": k}) for k in (1.0, 2.0))
+    kept = likeness(one, one.params, 0.0, [1.0], [0.0])
+    require_alike(one, one.params, kept)
+    with pytest.raises(ValueError, match="acceleration of 'x'"):
+        require_alike(two, two.params, kept)
 
 
 def test_a_map_knows_its_machine_and_a_closer_look_its_settings(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Maps on disk and on paper: kills, interruptions, faults of the disk, damage, colours."""
 
 import errno
+import functools
 import os
 import signal
 import subprocess
@@ -644,3 +645,34 @@ def test_a_function_of_the_same_name_is_another_criterion() -> None:
     assert dm.Leaves(beyond(2.0)).describe() != same, "it reads another number"
     other = dm.Leaves(lambda q, qd, t, p: q[0] - 1.0).describe()
     assert dm.Leaves(lambda q, qd, t, p: q[0] + 1.0).describe() != other, "it has other code"
+    ones, twos = (
+        dm.Leaves(functools.partial(lambda limit, q, qd, t, p: q[0] - limit, limit)).describe()
+        for limit in (1.0, 2.0)
+    )
+    assert ones != twos
+    defaults = [
+        dm.Leaves(lambda q, qd, t, p, limit=limit: q[0] - limit).describe() for limit in (1.0, 2.0)
+    ]
+    assert defaults[0] != defaults[1]
+
+
+DIGEST = """
+from diffmech._fingerprint import digest_of
+names, held = {"a", "b", "c", "d"}, [print, 1.0]
+print(digest_of(lambda q: held[1] if q in names or q in {"x", "y", "z"} else len(names)))
+"""
+
+
+def test_a_criterion_is_known_again_in_another_process() -> None:
+    found = {
+        subprocess.run(
+            [sys.executable, "-c", DIGEST],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            timeout=1800,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(found) == 1

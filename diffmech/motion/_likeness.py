@@ -19,6 +19,7 @@ _STATES = 3
 _SPREAD = 0.1  # [rad, m, 1/s] so far from the states given, in every direction
 _ALIKE = 1e-8  # of their size; and so many roundings, where numbers have fewer digits
 _ALIKE_IN_EPS = 1e3
+_SMALL = 1e-3  # of the largest: below it numbers are judged by that
 _acceleration, _violations = by_laws(acceleration_of), by_laws(violations_of)
 
 
@@ -76,16 +77,25 @@ def require_alike(system: AbstractSystem, params: Params, kept: Likeness) -> Non
                 f"{system.name!r} has {here.shape[1]} rows of constraints, and the machine of the "
                 f"file {there.shape[1]}: pass the machine it was made with"
             )
+        largest = max(_size(here), _size(there))
         for name, mine, theirs in zip(names, here.T, there.T, strict=True):
-            _require_equal(system.name, f"{what} of {name!r}", mine, theirs)
+            _require_equal(system.name, f"{what} of {name!r}", mine, theirs, largest)
 
 
-def _require_equal(machine: str, what: str, here: AnyArray, there: AnyArray) -> None:
-    """Refuse numbers, shape (k,), that are not equal but for rounding."""
-    size = max(np.max(np.abs(x), initial=0.0, where=np.isfinite(x)) for x in (here, there))
+def _size(values: AnyArray) -> float:
+    return float(np.max(np.abs(values), initial=0.0, where=np.isfinite(values)))
+
+
+def _require_equal(
+    machine: str, what: str, here: AnyArray, there: AnyArray, largest: float
+) -> None:
+    """Refuse numbers, shape (k,), that are not equal but for rounding.
+
+    One that is small beside the `largest` of its kind may be the rounding of that.
+    """
+    size = max(_size(here), _size(there), _SMALL * largest)
     allowed = max(_ALIKE, _ALIKE_IN_EPS * float(np.finfo(there.dtype).eps))
-    # Where it vanishes it is rounding, of what is of the size of 1e-3 and more.
-    near = np.isclose(here, there, rtol=0.0, atol=allowed * max(size, 1e-3), equal_nan=True)
+    near = np.isclose(here, there, rtol=0.0, atol=allowed * size, equal_nan=True)
     if not np.all(near):
         i = int(np.argmin(near))
         raise ValueError(
