@@ -1,6 +1,7 @@
 """A block of lanes from start to end, each with its own step size; what is kept is reduced."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import equinox as eqx
@@ -9,6 +10,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from .._results import Status
+from .._void import void
 from ..motion import max_condition
 from ._control import OK, Pace, Tolerances, error_size, first_step, judged, next_step
 from ._field import AbstractField, Lane, State
@@ -72,7 +74,11 @@ class Block(NamedTuple):
     lanes: int
 
     def run(self, y: State, sound: Lane, numbers: Tolerances, stops: Any) -> Outcome:
-        """From the start to the end, with samples at `stops`, shape (k,), if not None."""
+        """From the start to the end, with samples at `stops` if not None.
+
+        Shape (k,), or (k, lanes) where lanes have their own; `numbers` may then have start and end
+        of shape (lanes,).
+        """
         loop = self.begin(y, sound, numbers)
         if stops is None:
             loop = self._until(loop, numbers.end, numbers)
@@ -81,10 +87,15 @@ class Block(NamedTuple):
 
             def reach(loop: Loop, stop: Any) -> tuple[Loop, Any]:
                 loop = self._until(loop, stop, numbers)
-                return loop, self._samples(loop, at_stop=True)
+                if stop.ndim == 0:
+                    return loop, self._samples(loop, at_stop=True)
+                taken = self._samples(_moved(loop, stop), at_stop=True)
+                return loop, jax.tree.map(partial(_void_lanes, loop.t != stop), taken)
 
             # The end is one more stop, so that the loop is compiled once; nobody asks for it.
-            loop, taken = lax.scan(reach, loop, jnp.append(stops, numbers.end))
+            end = jnp.broadcast_to(numbers.end, stops.shape[1:])
+            loop, taken = lax.scan(reach, loop, jnp.concatenate([stops, end[None]]))
+            loop = loop if end.ndim == 0 else _moved(loop, end)
         return self._outcome(loop, taken)
 
     def begin(self, y: State, sound: Lane, numbers: Tolerances) -> Loop:
@@ -268,6 +279,24 @@ def _done(reducer: Any, carry: Any) -> Any:
 
 def _sample(reducer: Any, at: Instant, params: Any) -> Any:
     return reducer.sample(at, params)
+
+
+def _moved(loop: Loop, stop: Lane) -> Loop:
+    """The same state at the same moment, which has the derivatives of a state at `stop`.
+
+    A lane that has come to its stop by a step has them already; one that was there without a step,
+    at its start or at a stop twice, has not.
+    """
+    late = jnp.where(loop.t == stop, stop - loop.t, 0.0)
+    y = tuple(a + late * b for a, b in zip(loop.y, loop.rate, strict=True))
+    return loop._replace(y=y, pace=loop.pace._replace(t=loop.t + late))
+
+
+def _void_lanes(gone: Lane, values: Any) -> Any:
+    """NaN for lanes that are gone; lanes are last."""
+    if values.dtype.kind != "f":
+        return values
+    return jnp.moveaxis(void(jnp.moveaxis(values, -1, 0), gone), 0, -1)
 
 
 def _all_finite(y: State) -> Lane:

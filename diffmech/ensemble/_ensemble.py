@@ -11,11 +11,12 @@ import numpy as np
 from .._checks import as_count, float_dtype, in_force, is_traced, warn_if_single_precision
 from .._fingerprint import version_of
 from .._one_way import forward_only
-from .._typing import Number, Params
+from .._typing import AnyArray, Number, Params
 from ..model import AbstractSystem
 from ..motion import AbstractStabilisation, stabilisation_as_data
 from ._block import Outcome
 from ._clock import compiling_seconds
+from ._clocks import clocks, lanes_of_clocks, times_of, without_times
 from ._control import Tolerances
 from ._equations import Layout
 from ._failed import without_failed
@@ -49,10 +50,10 @@ def ensemble(
     q0s: Any,
     qd0s: Any = None,
     *,
-    duration: Number,
+    duration: Number | AnyArray,
     reduce: Any = None,
     params: Params = None,
-    t0: Number = 0.0,
+    t0: Number | AnyArray = 0.0,
     method: str | diffrax.AbstractSolver | None = None,
     rtol: Number | None = None,
     atol: Number | None = None,
@@ -74,7 +75,7 @@ def ensemble(
 
     - `q0s`, `qd0s`: initial states, shape (lanes, n), or (n,) for all lanes; or mappings by name
       of numbers and arrays of shape (lanes,). `qd0s=None` starts at rest. SI units, radians.
-    - `duration` [s].
+    - `duration` [s], a number, or an array of shape (lanes,) where motions differ; `t0` likewise.
     - `reduce`: what to keep: a reducer (`Last`, `Largest`, `Smallest`, `FirstTime`, `Crossings`,
       `Samples`, `EnergyError`, `Growth`, `Neighbours`, `Megno`, `Sali`, or your own), its name
       ("last", "energy_error"), a list of them, or a mapping by name. None means `Last`:
@@ -111,16 +112,28 @@ def ensemble(
             f"`system` must be a `System` or an `Explicit`, but is a {type(system).__name__}"
         )
     clock, before = time.perf_counter(), compiling_seconds()
-    numbers = tolerances(t0, duration, rtol, atol, dt, max_steps)
+    names, made = reducers(reduce, system)
+    version_of(*made)
+    lanes_asked = lanes_of_clocks(t0, duration, made)
     how = stabilisation(system, stabilise)
     values, varies, common = parameters(system, params)
     starts, varying = spread_out(
-        states(system, q0s, "q0s"), states(system, qd0s, "qd0s"), values, varies
+        states(system, q0s, "q0s"), states(system, qd0s, "qd0s"), values, varies, lanes_asked
     )
-    names, made = reducers(reduce, system)
-    version_of(*made)
     directions, shares = tangents(made, system.n)
-    times, picks = stops(made, numbers)
+    asked = times_of(made)
+    if lanes_asked is None:
+        own = None
+        numbers = tolerances(t0, duration, rtol, atol, dt, max_steps)
+        times, picks = stops(made, numbers)
+    else:
+        own = clocks(t0, duration, made, starts.shape[0])
+        numbers = tolerances(0.0, own.longest(), rtol, atol, dt, max_steps)
+        # Each lane's end is sampled too, last, and left out again.
+        times, picks = None, [None if own_times is None else _all_but_last for own_times in asked]
+        asked = [None if own_times is None else own.stops for own_times in asked]
+        varying = varying + own.arrays()
+        made = [without_times(reducer) for reducer in made]
     work = any(getattr(reducer, "needs_work", False) for reducer in made)
     layout = Layout(system.n, len(directions), work)
     equations = (system.laws, layout, system.params, how)
@@ -141,6 +154,7 @@ def ensemble(
         blocks=max(_TILE // lanes, 1),
         devices=available if devices is None else min(as_count(devices, "devices", 1), available),
         fixed=fixed,
+        clocks=0 if own is None else len(own.arrays()),
     )
     run = Run(
         params=jax.tree.map(in_force, common),
@@ -152,7 +166,7 @@ def ensemble(
         stops=times,
     )
     whole = march(plan, run, starts, varying, system.name, progress)
-    whole = _picked(whole, made, picks)
+    whole = _picked(whole, asked, picks)
     if is_traced(whole):
         whole = jax.tree.map(_forward_only, whole)
     compiling = compiling_seconds() - before
@@ -176,13 +190,15 @@ def ensemble(
     )
 
 
-def _picked(whole: Outcome, made: list[Any], picks: list[Any]) -> Outcome:
+_all_but_last = slice(None, -1)
+
+
+def _picked(whole: Outcome, times: list[Any], picks: list[Any]) -> Outcome:
     """Each reducer's own samples of all that were taken, and nothing of motions that failed."""
     values = tuple(
         value if pick is None else jax.tree.map(lambda x, i=pick: x[:, i], value)
         for value, pick in zip(whole.values, picks, strict=True)
     )
-    times = [getattr(reducer, "times", None) for reducer in made]
     return whole._replace(values=without_failed(whole._replace(values=values), times))
 
 
@@ -205,9 +221,9 @@ def _recorded(plan: Plan, numbers: Tolerances) -> dict[str, Any]:
     }
 
 
-def _plain(number: Any) -> float | None:
-    """A number for the record; None where it is being traced, or not given."""
-    return None if number is None or is_traced(number) else float(number)
+def _plain(number: Any) -> float | list[float] | None:
+    """A number for the record, or each lane's own; None where it is being traced, or not given."""
+    return None if number is None or is_traced(number) else np.asarray(number, float).tolist()
 
 
 def _in_force_if_array(leaf: Any) -> Any:

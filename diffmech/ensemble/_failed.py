@@ -15,7 +15,9 @@ NO_COUNT = -1  # of a failed motion, where numbers are integers
 
 
 def without_failed(whole: Outcome, times: list[AnyArray | None]) -> tuple[Any, ...]:
-    """The reducers' values, with NaN for motions that failed; `times` are those of samples.
+    """The reducers' values, with NaN for motions that failed.
+
+    `times` are those of samples, shape (k,), or (lanes, k) where lanes have their own.
 
     Samples are NaN from the failure on, and after an event that ended the motion. Signed integers
     become `NO_COUNT`; what else there is stays.
@@ -27,7 +29,8 @@ def without_failed(whole: Outcome, times: list[AnyArray | None]) -> tuple[Any, .
     for value, own in zip(whole.values, times, strict=True):
         gone = failed
         if own is not None:
-            late = (status != Status.OK)[:, None] & (np.ravel(own)[None, :] > ends[:, None])
+            rows = own if np.ndim(own) == 2 else np.ravel(own)[None, :]
+            late = (status != Status.OK)[:, None] & (rows > ends[:, None])
             gone = late | never[:, None]
         kept.append(jax.tree.map(lambda leaf, gone=gone: _without(leaf, gone, failed), value))
     return tuple(kept)

@@ -32,7 +32,7 @@ def march(
         return jax.tree.map(lambda *leaves: jnp.concatenate(leaves), *parts)
     count = states.shape[0]
     done, whole = 0, None
-    duration = float(run.numbers.end - run.numbers.start)
+    duration = float(run.numbers.end - run.numbers.start)  # the longest, if lanes have their own
     try:
         with Progress(count * duration, progress, label) as bar:
             for tile in tiles(plan, states, varying):

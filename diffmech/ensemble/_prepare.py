@@ -31,6 +31,7 @@ from ..motion import (
     Unstabilised,
     as_stabilisation,
 )
+from ._clocks import times_of
 from ._control import Tolerances
 from ._reducers import EnergyError, Last
 
@@ -186,15 +187,19 @@ def _meshed(given: Any, own: dict[str, Any]) -> str:
 
 
 def spread_out(
-    q: AnyArray, qd: AnyArray, params: Params, varies: Any
+    q: AnyArray, qd: AnyArray, params: Params, varies: Any, clocks: int | None = None
 ) -> tuple[AnyArray, list[AnyArray]]:
-    """States of shape (lanes, 2n), and the parameters that vary, all with the lanes in front."""
+    """States of shape (lanes, 2n), and the parameters that vary, all with the lanes in front.
+
+    `clocks` is the number of lanes that times are for, if more than one.
+    """
     marked = zip(jax.tree.leaves(params), jax.tree.leaves(varies), strict=True)
     varying = [in_force(leaf) for leaf, mark in marked if mark]
     counts = {x.shape[0] for x in (q, qd) if x.ndim == 2} | {x.shape[0] for x in varying}
+    counts |= {clocks} if clocks not in (None, 1) else set()
     if len(counts) > 1:
         raise ValueError(
-            "`q0s`, `qd0s` and varying parameters must have one number of lanes, but have "
+            "`q0s`, `qd0s`, times and varying parameters must have one number of lanes, but have "
             + ", ".join(map(str, sorted(counts)))
         )
     count = counts.pop() if counts else 1
@@ -270,7 +275,7 @@ def tangents(made: list[Any], n: int) -> tuple[AnyArray, tuple[tuple[int, int], 
 
 def stops(made: list[Any], numbers: Tolerances) -> tuple[AnyArray | None, list[Any]]:
     """Times at which any reducer samples, increasing, and which of them are whose."""
-    asked = [getattr(reducer, "times", None) for reducer in made]
+    asked = times_of(made)
     wanted = [np.ravel(times) for times in asked if times is not None]
     if not wanted:
         return None, [None] * len(made)

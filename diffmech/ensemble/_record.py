@@ -52,7 +52,7 @@ class Ensemble(eqx.Module):
         steps = np.asarray(self.steps)
         each = 1e6 * self.running / max(len(self), 1)
         lines = [
-            f"{self.system.name}: {len(self)} motions of {settings['duration']:g} s",
+            f"{self.system.name}: {len(self)} motions of {_span(settings['duration'])}",
             f"  ended      {ends or 'none'}",
             f"  values     {', '.join(self.values)}",
             f"  steps      {steps.mean() if steps.size else 0:.0f} on average, "
@@ -68,6 +68,12 @@ class Ensemble(eqx.Module):
             if kind not in (Status.OK, Status.EVENT)
         ]
         return "\n".join(lines)
+
+
+def _span(duration: Any) -> str:
+    """One duration, or the shortest and the longest."""
+    low, high = (float(end) for end in (np.min(duration), np.max(duration)))
+    return f"{low:g} s" if low == high else f"{low:g} to {high:g} s"
 
 
 def _accuracy(settings: dict[str, Any]) -> str:

@@ -217,9 +217,11 @@ class Crossings(AbstractReducer):
 
 
 class Samples(AbstractReducer):
-    """(q, q̇) at given times, shapes (lanes, k, n); steps end on them.
+    """(q, q̇) at given times [s], shapes (lanes, k, n); steps end on them.
 
-    NaN after the end of a motion that failed, or that another reducer has ended.
+    Times of shape (k,) are for all lanes, of shape (lanes, k) each lane's own: these never
+    decrease along a row, and where one is NaN, so is the sample. Times may be traced and
+    differentiated by. NaN after the end of a motion that failed, or that another reducer has ended.
     """
 
     times: AnyArray = eqx.field(converter=as_array)

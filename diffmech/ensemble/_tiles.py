@@ -42,6 +42,7 @@ class Plan(NamedTuple):
     blocks: int  # in a tile, on one device
     devices: int
     fixed: Fixed = ()
+    clocks: int = 0  # arrays of each lane's own times: none, (start, end) or (start, end, stops)
 
     @property
     def tile(self) -> int:
@@ -95,16 +96,21 @@ def field_of(
 
 
 def _run_block(plan: Plan, run: Run, start: Any, varying: list[Any]) -> Outcome:
-    """One block: `start` of shape (2n, lanes), `varying` parameters with lanes last."""
+    """One block: `start` of shape (2n, lanes); `varying` parameters, then clocks, lanes last."""
+    sound = jnp.all(jnp.isfinite(start), axis=0)
+    numbers, stops = run.numbers, run.stops
+    if plan.clocks:
+        varying, (first, last, *own) = varying[: -plan.clocks], varying[-plan.clocks :]
+        sound = sound & jnp.isfinite(first) & jnp.isfinite(last) & (first < last)
+        numbers, stops = numbers._replace(start=first, end=last), own[0] if own else None
     leaves, structure = jax.tree.flatten(run.params)
     marks = jax.tree.leaves(run.varies)
     given = iter(varying)
     leaves = [next(given) if mark else leaf for leaf, mark in zip(leaves, marks, strict=True)]
     params = jax.tree.unflatten(structure, leaves)
-    sound = jnp.all(jnp.isfinite(start), axis=0)
     for leaf in varying:
         sound = sound & jnp.all(jnp.isfinite(leaf), axis=tuple(range(leaf.ndim - 1)))
-    sound = sound & keeps_constraints(plan.laws, start, run.numbers.start, params, run.varies)
+    sound = sound & keeps_constraints(plan.laws, start, numbers.start, params, run.varies)
     bundles = jax.tree.map(
         lambda leaf, mark: bundled(leaf) if mark else shared(leaf), params, run.varies
     )
@@ -115,9 +121,9 @@ def _run_block(plan: Plan, run: Run, start: Any, varying: list[Any]) -> Outcome:
     y = tuple(start[i] for i in range(2 * plan.layout.n))
     y += tuple(jnp.broadcast_to(entry, y[0].shape) for row in run.tangents for entry in row)
     y += (jnp.zeros_like(y[0]),) * plan.layout.work
-    numbers = Numbers(params, run.varies, run.stabilise)
+    told = Numbers(params, run.varies, run.stabilise)
     block = Block(
-        field=field_of(plan, numbers, run.numbers.start, y, plan.fixed),
+        field=field_of(plan, told, numbers.start, y, plan.fixed),
         advance=unrolled_step if plan.form == "lanes, unrolled" else rolled_step,
         tableau=plan.tableau,
         reducers=tuple(reducers),
@@ -126,7 +132,7 @@ def _run_block(plan: Plan, run: Run, start: Any, varying: list[Any]) -> Outcome:
         projecting=isinstance(run.stabilise, Projection),
         lanes=plan.lanes,
     )
-    return block.run(y, sound, run.numbers, run.stops)
+    return block.run(y, sound, numbers, stops)
 
 
 def keeps_constraints(
@@ -137,7 +143,7 @@ def keeps_constraints(
     if not isinstance(laws, Laws) or not laws.constraints:
         return True
 
-    def kept(state: Any, params: Params) -> Any:
+    def kept(state: Any, t: Any, params: Params) -> Any:
         q, qd = state[:n], state[n:]
         found = violations_of(laws, q, qd, t, params)
         return jnp.all(
@@ -145,7 +151,8 @@ def keeps_constraints(
         ) & jnp.all(jnp.abs(found.rate) <= START_VIOLATION * (1 + jnp.max(jnp.abs(qd))))
 
     axes = jax.tree.map(lambda varies: -1 if varies else None, varies)
-    return jax.vmap(kept, in_axes=(-1, axes))(start, params)
+    own = None if jnp.ndim(t) == 0 else -1
+    return jax.vmap(kept, in_axes=(-1, own, axes))(start, t, params)
 
 
 @partial(jax.jit, static_argnums=0)
