@@ -36,7 +36,7 @@ def linearised(spin):
 
 def growth(spin: float) -> float:
     """The largest real part of the eigenvalues [1/s]: above zero, tilts grow."""
-    return float(np.linalg.eigvals(np.asarray(linearised(spin))).real.max())
+    return float(np.real(np.linalg.eigvals(np.asarray(linearised(spin)))).max())
 
 
 def lean(spin: float) -> tuple[np.ndarray, np.ndarray]:

@@ -10,7 +10,10 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
+from jax.extend.core import (
+    ClosedJaxpr,  # pyright: ignore[reportPrivateImportUsage]: so in JAX 0.12
+    jaxpr_as_fun,
+)
 from jax.flatten_util import ravel_pytree
 
 import diffmech as dm

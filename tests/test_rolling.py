@@ -257,7 +257,7 @@ def test_an_upright_disc_falls_below_the_critical_speed(momentum: Any) -> None:
 
     def unstable(speed: float) -> bool:
         # Real parts of a stable motion are rounding; next to the edge they grow like a root.
-        return np.max(np.linalg.eigvals(linearised(speed)).real) > 1e-4
+        return np.max(np.real(np.linalg.eigvals(linearised(speed)))) > 1e-4
 
     low, high = 0.5, 2.0
     assert unstable(low)

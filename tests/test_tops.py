@@ -159,7 +159,7 @@ def test_a_sleeping_top_wakes_below_its_spin() -> None:
         return jax.jacfwd(flow)(jnp.zeros(4))
 
     def unstable(spin: float) -> bool:
-        return np.max(np.linalg.eigvals(growth(spin)).real) > 1e-5
+        return np.max(np.real(np.linalg.eigvals(growth(spin)))) > 1e-5
 
     low, high = 0.5 * found, 1.5 * found
     assert unstable(low)

@@ -81,7 +81,7 @@ def second_compound(m: AnyArray) -> AnyArray:
 def multipliers_of(m: AnyArray, size: int) -> np.ndarray:
     """The `size` eigenvalues of a map that are largest in modulus, largest first."""
     found = np.linalg.eigvals(np.asarray(m))
-    order = np.lexsort((-found.imag, -np.abs(found)))
+    order = np.lexsort((-np.imag(found), -np.abs(found)))
     return found[order][:size]
 
 

@@ -7,7 +7,12 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn, Literal
+from jax.extend.core import (
+    ClosedJaxpr,  # pyright: ignore[reportPrivateImportUsage]: so in JAX 0.12
+    Jaxpr,
+    JaxprEqn,
+    Literal,
+)
 
 from . import _arithmetic, _indexed, _linear, _shapes
 from ._arithmetic import elementwise
