@@ -41,8 +41,10 @@ from ._machine import (
 )
 from ._measures import (
     parameter_ranges as parameter_ranges,
+    parameter_rules as parameter_rules,
     parameter_unit as parameter_unit,
     parameter_units as parameter_units,
+    principal_moments as principal_moments,
 )
 from ._parameters import (
     match_params as match_params,

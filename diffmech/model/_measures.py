@@ -9,11 +9,12 @@ from collections.abc import Mapping
 from typing import Any, Protocol, runtime_checkable
 
 import jax
+import numpy as np
 
 from .._suggest import quoted, suggestion
 from .._typing import Params
 from ._coordinates import FixedMapping
-from ._parameters import parameter_names, parameter_place
+from ._parameters import parameter_names, parameter_place, spelt
 from ._rules import Range
 
 
@@ -39,6 +40,42 @@ def parameter_ranges(system: Measured) -> dict[str, Range | None]:
     """The range of every parameter that makes sense, by path; None where none is declared."""
     found = {path: _last(chain, "range") for path, chain in _fields(system.params).items()}
     return {**found, **system.ranges}
+
+
+def parameter_rules(params: Params) -> dict[str, str | None]:
+    """The rule that every parameter keeps, by path: "not negative", "positive" or None."""
+    return {path: _last(chain, "rule") for path, chain in _fields(params).items()}
+
+
+def principal_moments(params: Params) -> list[tuple[tuple[str, tuple[int, ...]], ...]]:
+    """The principal moments of each body among the parameters: three leaves with an index each."""
+    names = parameter_names(params)
+    found = []
+    for path, body in _modules(params):
+        within = f"{path}." if path else ""
+        for moments in getattr(body, "principal_moments", ()):
+            found.append(tuple((f"{within}{name}", ()) for name in moments))
+        if f"{within}inertia" in names and np.shape(getattr(body, "inertia", None)) == (3,):
+            found.append(tuple((f"{within}inertia", (i,)) for i in range(3)))
+    return found
+
+
+def _modules(params: Params) -> list[tuple[str, Any]]:
+    """Every module among the parameters, under its path."""
+    leaves, _ = jax.tree_util.tree_flatten_with_path(params)
+    found: dict[str, Any] = {}
+    for keys, _ in leaves:
+        node = params
+        for i, key in enumerate(keys):
+            if dataclasses.is_dataclass(node):
+                found[spelt(keys[:i]) if i else ""] = node
+            if isinstance(key, jax.tree_util.GetAttrKey):
+                node = getattr(node, key.name)
+            elif isinstance(key, jax.tree_util.DictKey | jax.tree_util.SequenceKey):
+                node = node[key.key if isinstance(key, jax.tree_util.DictKey) else key.idx]
+            else:
+                break
+    return list(found.items())
 
 
 def parameter_unit(system: Measured, path: str) -> str:

@@ -24,16 +24,17 @@ _INDEX = re.compile(r"^(?P<leaf>.+?)\[(?P<index>\s*\d+(?:\s*,\s*\d+)*\s*)\]$")
 def parameter_paths(params: Params) -> dict[str, Any]:
     """Every leaf of `params` under its path, in the tree's order."""
     leaves, _ = jax.tree_util.tree_flatten_with_path(params)
-    return {_spell(path): leaf for path, leaf in leaves}
+    return {spelt(path): leaf for path, leaf in leaves}
 
 
 def parameter_names(params: Params) -> list[str]:
     """The path of every leaf, in the tree's order; odd keys may spell the same path twice."""
     leaves, _ = jax.tree_util.tree_flatten_with_path(params)
-    return [_spell(path) for path, _ in leaves]
+    return [spelt(path) for path, _ in leaves]
 
 
-def _spell(path: tuple[Any, ...]) -> str:
+def spelt(path: tuple[Any, ...]) -> str:
+    """The keys of a tree on the way to a leaf as one word: `plate.inertia`, `masses[1]`."""
     text = ""
     for key in path:
         if isinstance(key, jax.tree_util.SequenceKey):
@@ -51,7 +52,7 @@ def cast_params(params: Params) -> Params:
         try:
             return as_array(leaf)
         except (TypeError, ValueError) as error:
-            raise ValueError(f"parameter `{_spell(path)}` must be numbers, but {error}") from error
+            raise ValueError(f"parameter `{spelt(path)}` must be numbers, but {error}") from error
 
     return jax.tree_util.tree_map_with_path(cast, params)
 

@@ -8,6 +8,11 @@ A catalogue's parameters declare rule, unit and sensible range with their field:
         gravity: Scalar = gravity_field()  # [m/s^2]
         slope: Scalar = number_field("rad", (-1.5, 1.5))
         friction: Damper = acting_on("angle")  # so its numbers are in N m s/rad
+
+Moments of inertia that belong to one body are named together, and are those that a body can have:
+
+        Ix, Iy, Iz: Scalar = inertia_field()
+        principal_moments = (("Ix", "Iy", "Iz"),)
 """
 
 import dataclasses
@@ -19,6 +24,7 @@ import numpy as np
 
 from .._checks import as_array, is_traced
 from .._typing import Params
+from ..geometry import require_inertia
 
 _RULES: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "not negative": ("must not be negative", lambda values: values < 0),
@@ -98,6 +104,10 @@ def require_sound_params(params: Params, path: str = "") -> None:
             if "rule" in field.metadata:
                 _require_rule(value, field.metadata["rule"], inner)
             require_sound_params(value, inner)
+        for names in getattr(params, "principal_moments", ()):
+            moments = [getattr(params, name) for name in names]
+            if not is_traced(moments):
+                require_inertia(moments, f"({', '.join(names)})")
     elif isinstance(params, Mapping):
         for key, value in params.items():
             require_sound_params(value, f"{path}.{key}" if path else str(key))

@@ -14,9 +14,7 @@ import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 
-from .._checks import is_traced
 from .._typing import AnyArray, Scalar, Vector
-from ..geometry import require_inertia
 from ..model import System, gravity_field, inertia_field, length_field, mass_field
 
 
@@ -30,12 +28,7 @@ class Params(eqx.Module):
     IBx: Scalar = inertia_field()  # of B about its mass centre [kg m^2]
     IBy: Scalar = inertia_field()
     IBz: Scalar = inertia_field()
-
-    def require(self, path: str) -> None:
-        """Refuse a plate with moments that no body has."""
-        del path
-        if not is_traced(self):
-            require_inertia([self.IBx, self.IBy, self.IBz], "(IBx, IBy, IBz)")
+    principal_moments = (("IBx", "IBy", "IBz"),)
 
 
 def lagrangian(q: Vector, qd: Vector, t: Scalar, params: Params) -> Scalar:
