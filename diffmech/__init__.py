@@ -63,6 +63,7 @@ _HOMES = {
     "Pose": "geometry",
     "RESULTS": "_results",
     "Reaction": "motion",
+    "Record": "identification",
     "Report": "simulation",
     "RigidBody": "model",
     "Sali": "ensemble",
@@ -126,6 +127,7 @@ _HOMES = {
     "power": "motion",
     "prismatic": "geometry",
     "reactions": "motion",
+    "read_records": "identification",
     "return_times": "analysis",
     "revolute": "geometry",
     "save": "simulation",
@@ -141,7 +143,17 @@ _HOMES = {
     "winding_number": "analysis",
     "zoom": "analysis",
 }
-_ROOMS = ("analysis", "ensemble", "geometry", "model", "motion", "simulation", "systems", "viz")
+_ROOMS = (
+    "analysis",
+    "ensemble",
+    "geometry",
+    "identification",
+    "model",
+    "motion",
+    "simulation",
+    "systems",
+    "viz",
+)
 
 __all__ = [*sorted([*_HOMES, *_ROOMS]), "__version__"]  # pyright: ignore[reportUnsupportedDunderAll]
 
@@ -149,6 +161,7 @@ if TYPE_CHECKING:
     from . import (
         analysis as analysis,
         geometry as geometry,
+        identification as identification,
         model as model,
         motion as motion,
         simulation as simulation,
@@ -230,6 +243,10 @@ if TYPE_CHECKING:
         revolute as revolute,
         spherical as spherical,
         universal as universal,
+    )
+    from .identification import (
+        Record as Record,
+        read_records as read_records,
     )
     from .model import (
         AbstractPart as AbstractPart,
