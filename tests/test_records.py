@@ -102,9 +102,9 @@ def test_parts_of_a_record_keep_what_belongs_to_them() -> None:
     np.testing.assert_array_equal(part.ts, TS[1:3])
     np.testing.assert_array_equal(part.values[:, 0], 2 * TS[1:3])
     np.testing.assert_array_equal(part.inputs["u"], 10 * TS[1:3])
-    np.testing.assert_array_equal(part.weights[:, 0], 2 * (1 + TS[1:3]))
+    np.testing.assert_array_equal(part.weights, np.transpose([2 * (1 + TS[1:3])]))
     assert part.channels == ("b",)
-    assert part.noise.tolist() == [0.2]
+    np.testing.assert_array_equal(part.noise, [0.2])
     np.testing.assert_array_equal(whole.channel("b"), 2 * TS)
     with pytest.raises(ValueError, match="at least 2 samples between 5 and 6 s, but has 0"):
         whole.between(5.0, 6.0)
@@ -322,7 +322,7 @@ def test_columns_are_renamed_converted_and_shifted(tmp_path: Path) -> None:
     np.testing.assert_allclose(swing.ts, [0.0, 1e-4, 2e-4], rtol=1e-15)
     np.testing.assert_allclose(swing.channel("q")[:2], np.deg2rad([0.5, 0.6]) - 0.25, rtol=1e-15)
     assert swing.inputs["u"].tolist() == [1e-3] * 3
-    assert swing.noise.tolist() == [0.1]
+    np.testing.assert_array_equal(swing.noise, [0.1])
     assert swing.missing.tolist() == [1]
 
 
