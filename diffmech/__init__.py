@@ -38,6 +38,7 @@ _HOMES = {
     "Explicit": "model",
     "FirstTime": "ensemble",
     "Floquet": "analysis",
+    "ForcesAlong": "identification",
     "Ftle": "analysis",
     "GaussLegendre4": "simulation",
     "GaussLegendre6": "simulation",
@@ -106,6 +107,7 @@ _HOMES = {
     "floquet": "analysis",
     "force": "model",
     "force_curl": "motion",
+    "forces_along": "identification",
     "hamilton_equations": "motion",
     "hamiltonian": "motion",
     "inverse_dynamics": "motion",
@@ -246,7 +248,9 @@ if TYPE_CHECKING:
         universal as universal,
     )
     from .identification import (
+        ForcesAlong as ForcesAlong,
         Record as Record,
+        forces_along as forces_along,
         read_records as read_records,
     )
     from .model import (
