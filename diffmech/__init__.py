@@ -38,6 +38,7 @@ _HOMES = {
     "Explicit": "model",
     "FirstTime": "ensemble",
     "Floquet": "analysis",
+    "ForcesAlong": "identification",
     "Ftle": "analysis",
     "GaussLegendre4": "simulation",
     "GaussLegendre6": "simulation",
@@ -63,6 +64,8 @@ _HOMES = {
     "Pose": "geometry",
     "RESULTS": "_results",
     "Reaction": "motion",
+    "Record": "identification",
+    "Recorded": "model",
     "Report": "simulation",
     "RigidBody": "model",
     "Sali": "ensemble",
@@ -104,6 +107,7 @@ _HOMES = {
     "floquet": "analysis",
     "force": "model",
     "force_curl": "motion",
+    "forces_along": "identification",
     "hamilton_equations": "motion",
     "hamiltonian": "motion",
     "inverse_dynamics": "motion",
@@ -126,6 +130,7 @@ _HOMES = {
     "power": "motion",
     "prismatic": "geometry",
     "reactions": "motion",
+    "read_records": "identification",
     "return_times": "analysis",
     "revolute": "geometry",
     "save": "simulation",
@@ -141,7 +146,17 @@ _HOMES = {
     "winding_number": "analysis",
     "zoom": "analysis",
 }
-_ROOMS = ("analysis", "ensemble", "geometry", "model", "motion", "simulation", "systems", "viz")
+_ROOMS = (
+    "analysis",
+    "ensemble",
+    "geometry",
+    "identification",
+    "model",
+    "motion",
+    "simulation",
+    "systems",
+    "viz",
+)
 
 __all__ = [*sorted([*_HOMES, *_ROOMS]), "__version__"]  # pyright: ignore[reportUnsupportedDunderAll]
 
@@ -149,6 +164,7 @@ if TYPE_CHECKING:
     from . import (
         analysis as analysis,
         geometry as geometry,
+        identification as identification,
         model as model,
         motion as motion,
         simulation as simulation,
@@ -231,6 +247,12 @@ if TYPE_CHECKING:
         spherical as spherical,
         universal as universal,
     )
+    from .identification import (
+        ForcesAlong as ForcesAlong,
+        Record as Record,
+        forces_along as forces_along,
+        read_records as read_records,
+    )
     from .model import (
         AbstractPart as AbstractPart,
         AbstractSystem as AbstractSystem,
@@ -241,6 +263,7 @@ if TYPE_CHECKING:
         Holonomic as Holonomic,
         Particle as Particle,
         Pfaffian as Pfaffian,
+        Recorded as Recorded,
         RigidBody as RigidBody,
         Spring as Spring,
         System as System,

@@ -1,5 +1,31 @@
 """Units as text, "rad" or "kg m^2"; "1" is a pure number, "" unknown."""
 
+import math
+
+# What a number may be given in: the SI unit it is turned into, and how many of that it is.
+_ANGLES = {"rad": 1.0, "deg": math.pi / 180, "°": math.pi / 180, "turn": 2 * math.pi}
+_SIMPLE: dict[str, tuple[str, float]] = {
+    **{name: ("rad", size) for name, size in _ANGLES.items()},
+    "mm": ("m", 1e-3),
+    "cm": ("m", 1e-2),
+    "m": ("m", 1.0),
+    "km": ("m", 1e3),
+    "g": ("kg", 1e-3),
+    "kg": ("kg", 1.0),
+    "ms": ("s", 1e-3),
+    "s": ("s", 1.0),
+}
+CONVERTED = tuple(_SIMPLE)  # the words that `in_si` knows, each also per second
+
+
+def in_si(word: str) -> tuple[str, float] | None:
+    """What a unit is in SI, and how many of that: "deg/s" is ("rad/s", π/180); None if unknown."""
+    simple, slash, per = word.partition("/")
+    known = _SIMPLE.get(simple) or _SIMPLE.get(simple.lower() if simple.lower() in _ANGLES else "")
+    if known is None or (slash and per != "s"):
+        return None
+    return (f"{known[0]}/s" if slash else known[0], known[1])
+
 
 def rate_unit(unit: str) -> str:
     """The unit of a coordinate's rate."""

@@ -10,7 +10,7 @@ import numpy as np
 from .._records import read_record, write_record
 from ..model import AbstractSystem, CoordinateUnits
 from ..motion import Likeness, likeness, require_alike
-from ..simulation import Recorded
+from ..simulation import SystemOnFile
 from ._axes import Axis
 from ._map_record import Edge, StabilityMap
 from ._verdicts import Verdict
@@ -118,7 +118,7 @@ def _rebuilt(meta: dict[str, Any], arrays: dict[str, np.ndarray]) -> StabilityMa
         status=arrays["status"],
         edges=edges,
         settings={**settings, "criterion": dict(settings["criterion"])},
-        system=Recorded(str(meta["system"]), CoordinateUnits(dict(meta["coordinates"])), {}),
+        system=SystemOnFile(str(meta["system"]), CoordinateUnits(dict(meta["coordinates"])), {}),
         likeness=Likeness(**{name: arrays[_LIKENESS + name] for name in Likeness._fields}),
     )
 

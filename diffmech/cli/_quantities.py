@@ -7,21 +7,8 @@ from typing import NamedTuple
 import click
 
 from .._suggest import quoted
-from .._units import rate_unit
+from .._units import in_si, rate_unit
 
-# What a number may carry: the SI unit it is turned into, and how many of that it is.
-_ANGLES = {"rad": 1.0, "deg": math.pi / 180, "°": math.pi / 180, "turn": 2 * math.pi}
-_SIMPLE: dict[str, tuple[str, float]] = {
-    **{name: ("rad", size) for name, size in _ANGLES.items()},
-    "mm": ("m", 1e-3),
-    "cm": ("m", 1e-2),
-    "m": ("m", 1.0),
-    "km": ("m", 1e3),
-    "g": ("kg", 1e-3),
-    "kg": ("kg", 1.0),
-    "ms": ("s", 1e-3),
-    "s": ("s", 1.0),
-}
 _KINDS = {
     "rad": "an angle",
     "m": "a length",
@@ -79,11 +66,8 @@ def _carried(word: str, unit: str) -> _Carried | None:
         return _Carried("", 1.0)
     if word == "/s":  # of whatever the coordinate is in
         return _Carried("/s", 1.0)
-    simple, slash, per = word.partition("/")
-    known = _SIMPLE.get(simple) or _SIMPLE.get(simple.lower() if simple.lower() in _ANGLES else "")
-    if known is None or (slash and per != "s"):
-        return None
-    return _Carried(f"{known[0]}/s" if slash else known[0], known[1])
+    known = in_si(word)
+    return None if known is None else _Carried(*known)
 
 
 def _fits(carried: str, unit: str) -> bool:

@@ -56,6 +56,7 @@ from ._parameters import (
 )
 from ._parts import AbstractPart as AbstractPart, Scenery as Scenery
 from ._places import Parts as Parts, Places as Places, placed as placed
+from ._recorded import Recorded as Recorded
 from ._rules import (
     Range as Range,
     acting_on as acting_on,

@@ -11,7 +11,7 @@ from ._doctor import Diagnosis as Diagnosis, doctor as doctor
 from ._events import Event as Event
 from ._files import (
     RUN_FILE as RUN_FILE,
-    Recorded as Recorded,
+    SystemOnFile as SystemOnFile,
     load as load,
     save as save,
 )

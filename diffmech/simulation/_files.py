@@ -31,7 +31,7 @@ _HELD = "held."
 _LIKENESS = "likeness."
 
 
-class Recorded(AbstractSystem):
+class SystemOnFile(AbstractSystem):
     """What a file knows of the machine whose run it holds: names and numbers, no functions.
 
     `params` is a dictionary by path.
@@ -102,7 +102,7 @@ def save(trajectory: Trajectory, path: str | Path, *, overwrite: bool = False) -
 
 
 def _likeness(trajectory: Trajectory) -> Likeness:
-    if isinstance(trajectory.system, Recorded) and trajectory.system.likeness is not None:
+    if isinstance(trajectory.system, SystemOnFile) and trajectory.system.likeness is not None:
         return trajectory.system.likeness
     start = trajectory.ts[0], trajectory.qs[0], trajectory.qds[0]
     return likeness(trajectory.system, trajectory.params, *start)
@@ -149,7 +149,7 @@ def _rebuild(
     coordinates = CoordinateUnits(dict(meta["coordinates"]))
     if system is None:
         tree: Params = dict(params)
-        machine: AbstractSystem = Recorded(
+        machine: AbstractSystem = SystemOnFile(
             str(meta["system"]), coordinates, tree, likeness=Likeness(**_part(arrays, _LIKENESS))
         )
     else:

@@ -1,0 +1,6 @@
+"""Measured motions, and what a machine is made of according to them."""
+
+from ._as_records import as_records as as_records
+from ._csv import read_records as read_records
+from ._forces_along import ForcesAlong as ForcesAlong, forces_along as forces_along
+from ._record import Record as Record

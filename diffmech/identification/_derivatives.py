@@ -1,0 +1,160 @@
+"""Rates and accelerations of a sampled signal, with their errors: polynomials fitted locally.
+
+Around each time t a polynomial in u = (s − t)/h is fitted by least squares to the samples with
+|s − t| ≤ h (Savitzky and Golay's filter, for any times):
+
+    c = G⁻¹ Aᵀy,   G = AᵀA,   A = (1, u, u², ...)
+    (q, q̇, q̈) = (c₀, c₁/h, 2 c₂/h²),   covariance σ² G⁻¹, scaled alike
+
+A long window averages noise away, ∝ h^(−5/2) for q̈, and a short one follows the motion. The window
+is made as long as estimates do not depart, beyond noise, from those of shorter ones (Lepski's
+rule), and then two sizes shorter, which makes what is left of the bias small beside the error.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+_RATIO = 1.2  # from one size of window to the next
+_SHORTER = 2  # sizes: bias² / variance falls by 1.2¹³ = 11 with each of them at degree 4
+_MOST_CENTRES = 2000  # at which windows are compared
+_MOST_SIZES = 24
+_DOUBT = 3.0  # standard deviations by which a mean square may exceed its expectation
+_MOST_NUMBERS = 4_000_000  # alive at once
+_LONGEST_HOLE = 0.5  # of h, between two samples in a window
+_LONGEST_REST = 0.2  # of h, without samples at either end of a window
+
+
+class Local(NamedTuple):
+    """Estimates at some times; NaN where a window has too few samples, a hole or an end.
+
+    Attributes:
+        states: (q, q̇, q̈), shape (k, 3).
+        covariances: of these for noise of standard deviation 1, shape (k, 3, 3).
+        squares: sum of squared residuals, shape (k,).
+        spare: samples beyond the coefficients, shape (k,).
+    """
+
+    states: np.ndarray
+    covariances: np.ndarray
+    squares: np.ndarray
+    spare: np.ndarray
+
+
+def local_polynomials(
+    ts: np.ndarray, values: np.ndarray, centres: np.ndarray, half: float, degree: int
+) -> Local:
+    """Fits to the samples within `half` [s] of every centre; missing samples are NaN."""
+    seen = ~np.isnan(values)
+    times, found = ts[seen], values[seen]
+    if len(times) < degree + 2 or np.isnan(half):
+        unknown = np.full((len(centres), 3, 3), np.nan)
+        return Local(unknown[:, 0], unknown, unknown[:, 0, 0], unknown[:, 0, 0])
+    reach = half * (1 + 1e-9)
+    first = np.searchsorted(times, centres - reach)
+    last = np.searchsorted(times, centres + reach, side="right")
+    width = max(int(np.max(last - first, initial=0)), 2)
+    portion = max(1, _MOST_NUMBERS // (width * (degree + 1)))
+    usual = float(np.median(np.diff(times)))
+    parts = [
+        _portion(times, found, centres[rows], first[rows], last[rows], half, degree, width, usual)
+        for rows in (slice(i, i + portion) for i in range(0, len(centres), portion))
+    ]
+    return Local(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+
+
+def _portion(
+    times: np.ndarray,
+    found: np.ndarray,
+    centres: np.ndarray,
+    first: np.ndarray,
+    last: np.ndarray,
+    half: float,
+    degree: int,
+    width: int,
+    usual: float,
+) -> Local:
+    places = first[:, None] + np.arange(width)
+    inside = places < last[:, None]
+    places = np.minimum(places, len(times) - 1)
+    u = np.where(inside, (times[places] - centres[:, None]) / half, 0.0)
+    powers = inside[..., None] * u[..., None] ** np.arange(degree + 1)
+    y = np.where(inside, found[places], 0.0)
+
+    gaps = np.where(inside[:, 1:], np.diff(times[places], axis=1), 0.0).max(axis=1)
+    ends = np.maximum(centres - times[np.minimum(first, len(times) - 1)], 0.0)
+    ends = np.minimum(ends, times[np.maximum(last - 1, 0)] - centres)
+    count = last - first
+    sound = count >= degree + 2
+    sound &= gaps <= max(1.5 * usual, _LONGEST_HOLE * half)
+    sound &= half - ends <= max(1.5 * usual, _LONGEST_REST * half)
+
+    gram = np.einsum("kwi,kwj->kij", powers, powers)
+    gram[~sound] = np.eye(degree + 1)
+    inverse = np.linalg.inv(gram)
+    mean = np.where(inside, y, 0.0).sum(axis=1) / np.maximum(count, 1)
+    centred = np.where(inside, y - mean[:, None], 0.0)  # large offsets cost no digits
+    right = np.einsum("kwi,kw->ki", powers, centred)
+    coefficients = np.linalg.solve(gram, right[..., None])[..., 0]
+    residuals = centred - np.einsum("kwi,ki->kw", powers, coefficients)
+    scale = np.array([1.0, 1 / half, 2 / half**2])
+    states = coefficients[:, :3] * scale
+    states[:, 0] += mean
+    covariances = inverse[:, :3, :3] * scale[:, None] * scale
+    states[~sound] = np.nan
+    covariances[~sound] = np.nan
+    squares = np.where(sound, np.sum(residuals**2, axis=1), np.nan)
+    return Local(states, covariances, squares, np.where(sound, count - degree - 1.0, np.nan))
+
+
+def noise_of(local: Local) -> float:
+    """The standard deviation that the residuals of all windows show together; NaN of none."""
+    spare = np.nansum(local.spare)
+    return float(np.sqrt(np.nansum(local.squares) / spare)) if spare > 0 else np.nan
+
+
+def chosen_half(
+    ts: np.ndarray, values: np.ndarray, noise: float | None, degree: int
+) -> tuple[float, float]:
+    """Half the length of the window [s], and the noise: the given one, or as the samples show.
+
+    NaN where not even the shortest window has enough samples anywhere.
+    """
+    seen = ~np.isnan(values)
+    if np.sum(seen) < degree + 2:
+        return np.nan, np.nan
+    usual = float(np.median(np.diff(ts[seen])))
+    shortest = usual * ((degree + 3) // 2 + 0.4)  # times may be somewhat uneven
+    every = -(-len(ts) // _MOST_CENTRES)
+    centres = ts[::every]
+    tried: list[tuple[float, Local]] = []
+    half, level = shortest, noise
+    while not tried or (len(tried) < _MOST_SIZES and 4 * half <= ts[-1] - ts[0]):
+        local = local_polynomials(ts, values, centres, half, degree)
+        if np.all(np.isnan(local.squares)):
+            break
+        level = noise_of(local) if level is None else level  # the shortest follows the motion best
+        if any(_departs(local, other, level, ts, width) for width, other in tried):
+            break
+        tried.append((half, local))
+        half = max(half * _RATIO, half + usual)
+    if not tried:
+        return np.nan, np.nan
+    half, local = tried[max(len(tried) - 1 - _SHORTER, 0)]
+    return half, noise_of(local) if noise is None else noise
+
+
+def _departs(long: Local, short: Local, noise: float, ts: np.ndarray, half: float) -> bool:
+    """Whether accelerations differ by more than noise.
+
+    The long window's estimate is the best linear one of its samples, so the variance of the
+    difference is the difference of the variances.
+    """
+    variance = noise**2 * (short.covariances[:, 2, 2] - long.covariances[:, 2, 2])
+    both = np.isfinite(variance) & (variance > 0)
+    if not np.any(both):
+        return False
+    excess = (long.states[both, 2] - short.states[both, 2]) ** 2 / variance[both]
+    independent = max(1.0, np.mean(both) * (ts[-1] - ts[0]) / (2 * half))
+    independent = min(independent, float(np.sum(both)))
+    return bool(np.mean(excess) > 1 + _DOUBT * np.sqrt(2 / independent))
