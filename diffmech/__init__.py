@@ -37,6 +37,7 @@ _HOMES = {
     "Event": "simulation",
     "Explicit": "model",
     "FirstTime": "ensemble",
+    "Fit": "identification",
     "Floquet": "analysis",
     "ForcesAlong": "identification",
     "Ftle": "analysis",
@@ -103,6 +104,7 @@ _HOMES = {
     "continue_orbit": "analysis",
     "doctor": "simulation",
     "energy": "motion",
+    "fit": "identification",
     "fixed": "geometry",
     "floquet": "analysis",
     "force": "model",
@@ -248,8 +250,10 @@ if TYPE_CHECKING:
         universal as universal,
     )
     from .identification import (
+        Fit as Fit,
         ForcesAlong as ForcesAlong,
         Record as Record,
+        fit as fit,
         forces_along as forces_along,
         read_records as read_records,
     )

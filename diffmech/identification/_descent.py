@@ -1,0 +1,209 @@
+"""Levenberg and Marquardt's method along chains of segments, for several guesses side by side.
+
+Each step solves the linearised problem with the segments tied together exactly
+(`_chains`), damped, and inside its limits. It is taken if it makes
+
+    cost + ν Σ |jumps between segments| / scale
+
+smaller, with ν large enough that closing jumps is never paid for by not fitting. The horizon grows:
+at first only short stretches of segments are tied, so that a wrong parameter spoils the motion
+only so far; then twice as many, until every record is one motion.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from ._chains import Laws, Reduced, joined, reduced, states as states_along
+from ._limited import limited
+from ._residuals import Linear, Problem, linearised
+
+_FIRST_DAMPING, _LEAST, _MOST = 1e-3, 1e-12, 1e8
+_SETTLED = 1e-4  # standard errors by which a last step may still move anything
+_CLOSED = 1e-8  # of a state's scale: the largest jump that is left
+_ROUGH_STEPS, _ALL_STEPS = 12, 100
+
+
+class Descent(NamedTuple):
+    """Where guesses have come to, G of them.
+
+    Attributes:
+        z: shape (G, p); `states`: shape (G, L, m).
+        cost, jump: half the sum of squares, and the largest jump relative to its scale, (G,).
+        settled: which have converged; `steps`: how many were made.
+        rows: what all chains say of z, undamped, shape (G, p + 1, p + 1).
+    """
+
+    z: np.ndarray
+    states: np.ndarray
+    cost: np.ndarray
+    jump: np.ndarray
+    settled: np.ndarray
+    steps: int
+    rows: np.ndarray
+
+
+def descend(
+    problem: Problem,
+    z: np.ndarray,
+    states: np.ndarray,
+    horizon: int,
+    most_steps: int,
+    frozen: bool = False,
+    told: Callable[[str], None] = lambda _: None,
+) -> Descent:
+    """Make the cost small while `horizon` neighbouring segments are tied; `frozen` keeps z."""
+    windows = problem.segments.windows(horizon)
+    guesses = len(z)
+    scale = _scales(states)
+    damping = np.full(guesses, _FIRST_DAMPING)
+    price = np.zeros(guesses)
+    settled = np.zeros(guesses, bool)
+    here = linearised(problem, z, states)
+    jumps = _jumps(here.ends, states, windows)
+    done = 0
+    while done < most_steps and not np.all(settled):
+        live = np.flatnonzero(~settled & np.isfinite(here.cost))
+        if not len(live):
+            break
+        done += 1
+        dz, ds, predicted, moved = _step(
+            problem, _chosen(here, live), z[live], states[live], windows, damping[live], frozen
+        )
+        size = np.sum(np.abs(jumps[live]) / scale[live, None], axis=(1, 2))
+        rise = np.maximum(predicted - here.cost[live], 0.0)
+        price[live] = np.maximum(price[live], 2 * rise / np.where(size > 0, size, 1.0))
+        there = linearised(problem, z[live] + dz, states[live] + ds)
+        new_jumps = _jumps(there.ends, states[live] + ds, windows)
+        new_size = np.sum(np.abs(new_jumps) / scale[live, None], axis=(1, 2))
+        before = here.cost[live] + price[live] * size
+        after = there.cost + price[live] * new_size
+        good = after <= before * (1 + 1e-12) + 1e-300
+        damping[live] = np.clip(np.where(good, 0.1, 8.0) * damping[live], _LEAST, 2 * _MOST)
+        taken = live[good]
+        z[taken] += dz[good]
+        states[taken] += ds[good]
+        here = _replaced(here, taken, there, good)
+        jumps[taken] = new_jumps[good]
+        closed = np.max(np.abs(new_jumps) / scale[live, None], axis=(1, 2)) < _CLOSED
+        settled[live] = (good & closed & (moved < _SETTLED)) | (damping[live] > _MOST)
+        told(f"step {done}, cost {np.min(here.cost):.6g}")
+    jump = np.max(np.abs(jumps) / scale[:, None], axis=(1, 2), initial=0.0)
+    settled &= (damping <= _MOST) & (jump < 1e-6)
+    rows = _tied(here, states, windows, np.zeros(guesses))[1]
+    return Descent(z, states, here.cost, jump, settled, done, rows)
+
+
+def grown(
+    problem: Problem,
+    z: np.ndarray,
+    states: np.ndarray,
+    first: int,
+    told: Callable[[str], None] = lambda _: None,
+) -> Descent:
+    """Descend with horizons that grow from `first` segments to whole records; one guess is left.
+
+    Of several guesses the worse three quarters are dropped at each horizon.
+    """
+    whole = problem.segments.longest
+    horizon = min(first, whole)
+    while True:
+        last = horizon >= whole
+        told(f"{min(horizon, whole)} of {whole} segments tied, {len(z)} guesses")
+        most = _ALL_STEPS if last else _ROUGH_STEPS
+        found = descend(problem, z, states, horizon, most, told=told)
+        order = np.argsort(found.cost)
+        if last:
+            return Descent(*(x[order[:1]] if isinstance(x, np.ndarray) else x for x in found))
+        keep = order[: max(-(-len(z) // 4), 1)]
+        z, states = found.z[keep], found.states[keep]
+        horizon = min(4 * horizon, whole)
+
+
+def _scales(states: np.ndarray) -> np.ndarray:
+    """The size of every component of the states, shape (G, m)."""
+    size = np.sqrt(np.mean(states**2, axis=1))
+    return np.where(size > 0, size, 1.0)
+
+
+def _jumps(ends: np.ndarray, states: np.ndarray, windows: np.ndarray) -> np.ndarray:
+    """End of each segment minus start of the next one in its window, shape (G, L, m)."""
+    jumps = np.zeros_like(states)
+    here, there = windows[:, :-1].ravel(), windows[:, 1:].ravel()
+    tied = there >= 0
+    jumps[:, here[tied]] = ends[:, here[tied]] - states[:, there[tied]]
+    return jumps
+
+
+def _tied(
+    here: Linear, states: np.ndarray, windows: np.ndarray, damping: np.ndarray
+) -> tuple[Reduced, np.ndarray]:
+    """The chains reduced, and what they say of z together, shape (G, p + 1, p + 1)."""
+    m, p = here.drift.shape[-2:]
+    empty = windows < 0
+    place = np.where(empty, 0, windows)
+    jumps = _jumps(here.ends, states, windows)[:, place]
+    phi, psi, rows = here.flow[:, place], here.drift[:, place], here.rows[:, place]
+    phi = np.where(empty[..., None, None], np.eye(m), phi)
+    psi = np.where(empty[..., None, None], 0.0, psi)
+    jumps = np.where(empty[..., None], 0.0, jumps)
+    rows = np.where(empty[..., None, None], 0.0, rows)
+    sizes = np.sqrt(np.sum(rows[..., :m] ** 2, axis=-2)) + 1e-12
+    held = np.zeros((*rows.shape[:-2], m, m + p + 1))
+    held[..., :m] = np.sqrt(damping)[:, None, None, None, None] * sizes[..., None] * np.eye(m)
+    chain = reduced(Laws(phi, psi, jumps, np.concatenate([rows, held], axis=-2)))
+    return chain, joined(chain.rows)
+
+
+def _step(
+    problem: Problem,
+    here: Linear,
+    z: np.ndarray,
+    states: np.ndarray,
+    windows: np.ndarray,
+    damping: np.ndarray,
+    frozen: bool,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """dz, ds, the cost that a linear problem would have, and how far all moves [SE]."""
+    chain, together = _tied(here, states, windows, damping)
+    p = problem.p
+    steps = np.zeros_like(z)
+    predicted, moved = np.zeros(len(z)), np.zeros(len(z))
+    for g in range(len(z)):
+        known = problem.priors.copy()
+        known[:, -1] += known[:, :-1] @ z[g]
+        rows = np.concatenate([together[g], known])
+        sizes = np.sqrt(np.sum(rows[:, :-1] ** 2, axis=0))
+        # What nothing depends on stays where it is.
+        held = np.sqrt(max(damping[g], 1e-14)) * np.where(sizes > 0, sizes, 1.0)
+        damped = np.concatenate([rows, np.c_[np.diag(held), np.zeros(p)]])
+        if not frozen and np.all(np.isfinite(damped)):
+            steps[g] = limited(damped, problem.limits, z[g])
+        left = rows[:, :-1] @ steps[g] + rows[:, -1]
+        predicted[g] = 0.5 * np.sum(left**2)
+        moved[g] = np.sqrt(np.sum((rows[:, :-1] @ steps[g]) ** 2))
+    segments = windows.shape[1]
+    everywhere = np.broadcast_to(steps[:, None], (len(z), len(windows), p))
+    along = states_along(chain, everywhere, segments)
+    ds = np.zeros_like(states)
+    there = windows >= 0
+    ds[:, windows[there]] = along[:, there]
+    return steps, np.nan_to_num(ds), predicted, moved
+
+
+def _chosen(here: Linear, rows: np.ndarray) -> Linear:
+    return Linear(*(array[rows] for array in here))
+
+
+def _replaced(here: Linear, places: np.ndarray, there: Linear, rows: np.ndarray) -> Linear:
+    def put(old: np.ndarray, new: np.ndarray) -> np.ndarray:
+        if old.shape[1:] != new.shape[1:]:  # samples were dealt out otherwise
+            more = [(0, max(b - a, 0)) for a, b in zip(old.shape, new.shape, strict=True)]
+            back = [(0, max(a - b, 0)) for a, b in zip(old.shape, new.shape, strict=True)]
+            old, new = np.pad(old, [(0, 0), *more[1:]]), np.pad(new, [(0, 0), *back[1:]])
+        old = old.copy()
+        old[places] = new[rows]
+        return old
+
+    return Linear(*(put(old, new) for old, new in zip(here, there, strict=True)))

@@ -1,0 +1,210 @@
+"""From measured motion to parameters."""
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from .._checks import as_count, warn_if_single_precision
+from .._suggest import quoted, suggestion
+from ..model import AbstractSystem
+from ._as_records import as_records
+from ._beginning import cut_well, first_length, first_states, guesses_around
+from ._descent import Descent, descend, grown
+from ._fit_record import Fit, made_of
+from ._free import free_numbers
+from ._guess import parameters_from_accelerations
+from ._measure import Measure, as_measure
+from ._preparation import (
+    all_limits,
+    divided,
+    named_channels,
+    noise_of,
+    prior_rows,
+    require_enough,
+    require_machine,
+    sensors_of,
+    start_rows,
+)
+from ._record import Record
+from ._residuals import Problem, linearised
+from ._segments import cut
+from ._shots import Machine
+
+_FIRST_TIED = 8  # segments
+_LOSSES = {"squares": np.inf, "huber": 1.345}  # in units of the noise
+
+
+def fit(
+    system: AbstractSystem,
+    data: Any,
+    free: str | Sequence[str],
+    *,
+    measure: Callable[..., Any] | None = None,
+    guess: Mapping[str, float] | None = None,
+    bounds: Mapping[str, tuple[float | None, float | None]] | None = None,
+    priors: Mapping[str, tuple[float, float]] | None = None,
+    noise: float | Mapping[str, float] | None = None,
+    offsets: Sequence[str] = (),
+    scales: Sequence[str] = (),
+    delays: Mapping[str, float] | None = None,
+    starts: Mapping[str, tuple[float, float]] | None = None,
+    wrap: Sequence[str] = (),
+    loss: str = "squares",
+    holdout: Sequence[str | int] = (),
+    first_guess: bool = True,
+    guesses: int = 1,
+    seed: int = 0,
+    segment: float | None = None,
+    rtol: float = 1e-9,
+    progress: bool | None = None,
+) -> Fit:
+    """Find the parameters with which a machine moves as it was measured.
+
+    Every record is cut into short segments that run side by side in lanes, each from a state of
+    its own; tied end to end exactly, they are one motion from one fitted start. What is made small
+    is Σ (measured − computed)² / σ², by Levenberg and Marquardt's method on exact derivatives.
+    Segments are so short that neighbours hardly part along them, so that a chaotic record is fitted
+    like a regular one.
+
+    **Main arguments:**
+
+    - `data`: a `Record` or several, arrays `(ts, values)`, a mapping, a `Trajectory`, the path of a
+      CSV or of a saved run, or a list of these (`read_records` has more choices).
+    - `free`: paths of parameters, `["length", "masses[1]"]`; an array stands for its entries.
+    - `measure`: `(q, qd, t, params)` to one number per channel. Without it channels are coordinates
+      and rates by name: "theta", "theta_dot".
+    - `guess`: where to start, by path; the machine's own numbers otherwise.
+    - `bounds`: (low, high) by path, None for no limit. Masses, moments, lengths and friction keep
+      their signs, and moments belong to a possible body, by themselves.
+    - `priors`: (value, standard deviation) by path, for what is known otherwise.
+    - `noise`: standard deviation of the channels, one for all or by name; estimated if not given
+      here or with the records.
+
+    **Other arguments:**
+
+    - `offsets`, `scales`: channels whose offset or scale is free; `delays`: channels whose delay is
+      free, each with the largest possible one [s]. A sensor shows scale · x(t − delay) + offset.
+    - `starts`: what is known of the start of every record, (value, standard deviation) by name of
+      coordinate or rate ("theta", "theta_dot"); needed for those that are not measured.
+    - `wrap`: channels with angles that jump by whole turns.
+    - `loss`: "squares", or "huber", which lets outliers count less.
+    - `holdout`: names or numbers of records that are not fitted but predicted (their starts are
+      fitted).
+    - `first_guess`: start from the accelerations of smoothed samples, where all coordinates are
+      measured. `guesses`: how many starts to try side by side, the others each with every number
+      times a factor between 1/2 and 2 drawn with `seed`.
+    - `segment`: length of a segment [s]; chosen from how fast neighbours part if not given.
+    - `rtol`: of the integration. `progress`: print each step.
+
+    The same call gives the same numbers. Ctrl-C ends it with the best so far.
+
+    **Raises:** `ValueError` for a wrong call, data that cannot be, or fewer data than unknowns.
+    """
+    warn_if_single_precision()
+    require_machine(system)
+    if loss not in _LOSSES:
+        raise ValueError(f"there is no loss {quoted(loss)}.{suggestion(loss, _LOSSES)}")
+    records = as_records(data, tuple(system.coordinates))
+    seen = as_measure(system, records, measure)
+    channels = records[0].channels
+    numbers = free_numbers(system, free, bounds, guess)
+    sensors, names, extra = sensors_of(channels, offsets, scales, delays or {})
+    fitted, held = divided(records, holdout)
+    known, given = noise_of(fitted, channels, noise)
+    machine = Machine(system, numbers, seen.function, len(channels), float(rtol))
+    slack = max((delays or {}).values(), default=0.0)
+    problem = Problem(
+        machine=machine,
+        records=fitted,
+        segments=cut(fitted, first_length(fitted), slack, slack),
+        sensors=sensors,
+        noise=known,
+        wraps=np.array([channel in named_channels(wrap, channels, "wrap") for channel in channels]),
+        limits=all_limits(numbers, extra),
+        priors=prior_rows(system, numbers, priors or {}, len(extra)),
+        start_priors=start_rows(system, len(fitted), starts or {}),
+        huber=_LOSSES[loss],
+    )
+    require_enough(problem)
+    first = np.concatenate([numbers.start / numbers.scale, [each[0] for each in extra]])
+    told = _teller(progress)
+    z = first.copy()
+    own = len(numbers.names)
+    if first_guess and seen.complete:
+        told("first guess from accelerations")
+        z[:own] = parameters_from_accelerations(
+            machine, fitted, seen.coordinates, known, first[:own]
+        )
+    problem = cut_well(problem, seen, starts or {}, z, segment, slack)
+    tried = guesses_around(numbers, problem.limits, z, first, as_count(guesses, "guesses", 1), seed)
+    states = first_states(problem, seen, starts or {}, tried)
+    found = grown(problem, tried, states, _FIRST_TIED, told)
+    if not given.all():
+        problem, found = _reweighted(problem, found, given)
+    predicted = _predicted(problem, held, seen, starts or {}, found, slack)
+    return made_of(
+        problem,
+        found,
+        (*numbers.names, *names),
+        given,
+        predicted,
+        {
+            "loss": loss,
+            "rtol": float(rtol),
+            "segment": float(np.median(problem.segments.end - problem.segments.start)),
+            "segments": len(problem.segments.start),
+            "guesses": len(tried),
+            "first_guess": bool(first_guess and seen.complete),
+        },
+    )
+
+
+def _reweighted(problem: Problem, found: Descent, given: np.ndarray) -> tuple[Problem, Descent]:
+    """The noise as residuals show it, and the fit with it."""
+    for _ in range(3):
+        here = linearised(problem, found.z, found.states, derivatives=False)
+        weights = problem.dealt(found.z[0]).weights
+        seen = weights > 0
+        count = np.sum(seen, axis=(0, 1))
+        unknown = problem.p + len(problem.records) * problem.machine.size
+        spare = np.maximum(count * (1 - unknown / np.sum(count)), 1.0)
+        ratio = np.sqrt(np.sum(here.residuals[0] ** 2, axis=(0, 1)) / spare)
+        ratio = np.where(given, 1.0, np.maximum(ratio, 1e-12))
+        problem = problem._replace(noise=problem.noise * ratio)
+        # One factor for all channels moves nothing.
+        found = descend(problem, found.z, found.states, problem.segments.longest, 30)
+        if np.ptp(np.log(ratio)) < 0.02 and np.max(np.abs(np.log(ratio))) < 0.02:
+            break
+    return problem, found
+
+
+def _predicted(
+    problem: Problem,
+    held: tuple[Record, ...],
+    seen: Measure,
+    starts: Mapping[str, Any],
+    found: Descent,
+    slack: float,
+) -> tuple[Problem, Descent] | None:
+    """Records that were held back, with fitted starts and nothing else."""
+    if not held:
+        return None
+    length = float(np.median(problem.segments.end - problem.segments.start))
+    other = problem._replace(
+        records=held,
+        segments=cut(held, length, slack, slack),
+        start_priors=start_rows(problem.machine.system, len(held), starts),
+    )
+    states = first_states(other, seen, starts, found.z)
+    for horizon in (_FIRST_TIED, other.segments.longest):
+        ran = descend(other, found.z.copy(), states, horizon, 60, frozen=True)
+        states = ran.states
+    return other, ran
+
+
+def _teller(progress: bool | None) -> Callable[[str], None]:
+    if not progress:
+        return lambda _: None
+    return lambda text: print(text, file=sys.stderr)

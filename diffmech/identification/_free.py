@@ -1,0 +1,205 @@
+"""What a fit may change: parameters by path, each with its limits, unit and what is known of it.
+
+Inside a fit every free number is measured by its scale: z = value / scale. Limits are linear,
+A z ≥ b: bounds, masses that are not negative, lengths above zero, and the moments of a body, none
+larger than the sum of the other two. No step of a fit leaves them.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from .._suggest import quoted, suggestion
+from .._typing import Params
+from ..model import (
+    AbstractSystem,
+    parameter_paths,
+    parameter_place,
+    parameter_ranges,
+    parameter_rules,
+    parameter_units,
+    principal_moments,
+)
+
+_SMALLEST = 1e-9  # of its start: what is above zero stays above this
+
+
+class Free(NamedTuple):
+    """The free numbers of a machine.
+
+    Attributes:
+        names: their paths, `length` or `masses[1]`.
+        leaves: for each, the leaf's path and the index into it.
+        start, scale: where a fit starts, and what it measures changes by; shape (p,).
+        limits: rows (a, b) of a·z ≥ b, shape (k, p + 1).
+        units: for each.
+    """
+
+    names: tuple[str, ...]
+    leaves: tuple[tuple[str, tuple[int, ...]], ...]
+    start: np.ndarray
+    scale: np.ndarray
+    limits: np.ndarray
+    units: tuple[str, ...]
+
+    def into(self, own: Mapping[str, Any], z: Any) -> dict[str, Any]:
+        """Leaves by path with z written in, shape (lanes, ...) for z of shape (lanes, p)."""
+        changed: dict[str, Any] = {}
+        for i, (leaf, index) in enumerate(self.leaves):
+            if leaf not in changed:
+                shape = np.shape(own[leaf])
+                changed[leaf] = jnp.broadcast_to(jnp.asarray(own[leaf]), (z.shape[0], *shape))
+            value = z[:, i] * self.scale[i]
+            changed[leaf] = changed[leaf].at[(slice(None), *index)].set(value) if index else value
+        return changed
+
+    def params(self, params: Params, values: np.ndarray) -> Params:
+        """A machine's parameters with the free numbers replaced by `values`, shape (p,)."""
+        leaves = {path: np.array(leaf) for path, leaf in parameter_paths(params).items()}
+        for (leaf, index), value in zip(self.leaves, values, strict=True):
+            leaves[leaf][index] = value
+        return jax.tree.unflatten(jax.tree.structure(params), list(leaves.values()))
+
+    def allowed(self, z: np.ndarray) -> np.ndarray:
+        """Whether z, shape (..., p), keeps all limits, up to rounding."""
+        rows, least = self.limits[:, :-1], self.limits[:, -1]
+        return np.all(z @ rows.T >= least - 1e-12 * (1 + np.abs(least)), axis=-1)
+
+
+def free_numbers(
+    system: AbstractSystem,
+    free: str | Sequence[str],
+    bounds: Mapping[str, tuple[float | None, float | None]] | None = None,
+    guess: Mapping[str, float] | None = None,
+) -> Free:
+    """The free numbers that paths name; a leaf that is an array stands for all its entries.
+
+    Raises:
+        ValueError: no such parameter, one named twice, a bound or start that makes no sense.
+    """
+    paths = [free] if isinstance(free, str) else list(free)
+    leaves = _expanded(system.params, paths)
+    names = tuple(_spelt(leaf, index) for leaf, index in leaves)
+    own = parameter_paths(system.params)
+    values = np.array([float(np.asarray(own[leaf])[index]) for leaf, index in leaves])
+    for path, value in _by_entry(system.params, guess or {}, names, "guess").items():
+        values[names.index(path)] = value
+    sizes = np.abs(values)
+    # A number that starts at zero is measured by the others of its kind, or by one.
+    kinds = [leaf for leaf, _ in leaves]
+    largest: dict[str, float] = {}
+    for kind, size in zip(kinds, sizes, strict=True):
+        largest[kind] = max(largest.get(kind, 0.0), float(size))
+    pairs = zip(sizes, kinds, strict=True)
+    scale = np.array([float(size) or largest[kind] or 1.0 for size, kind in pairs])
+    given = _by_entry(system.params, bounds or {}, names, "bounds")
+    limits = _limits(system, leaves, names, values, scale, given)
+    units = parameter_units(system)
+    found = Free(names, tuple(leaves), values, scale, limits, tuple(units[k] for k in kinds))
+    if not found.allowed(values / scale):
+        rows = limits[:, :-1] @ (values / scale) < limits[:, -1] - 1e-12
+        worst = limits[np.argmax(rows), :-1]
+        who = ", ".join(name for name, entry in zip(names, worst, strict=True) if entry)
+        raise ValueError(
+            f"the start of a fit must be possible and inside its bounds, but {who} is not: give "
+            "`guess={...}` or other `bounds`"
+        )
+    return found
+
+
+def _expanded(params: Params, paths: list[str]) -> list[tuple[str, tuple[int, ...]]]:
+    if not paths:
+        raise ValueError("`free` must name at least one parameter")
+    shapes = {path: np.shape(leaf) for path, leaf in parameter_paths(params).items()}
+    found: list[tuple[str, tuple[int, ...]]] = []
+    for path in paths:
+        inner = [leaf for leaf in shapes if leaf.startswith((f"{path}.", f"{path}["))]
+        if path not in shapes and inner:  # a branch stands for all its leaves
+            found += [(leaf, index) for leaf in inner for index in np.ndindex(shapes[leaf])]
+            continue
+        leaf, index = parameter_place(params, path)
+        found += [(leaf, index)] if index else [(leaf, i) for i in np.ndindex(shapes[leaf])]
+    for i, one in enumerate(found):
+        if one in found[:i]:
+            raise ValueError(f"`free` names {_spelt(*one)} twice")
+    return found
+
+
+def _spelt(leaf: str, index: tuple[int, ...]) -> str:
+    return f"{leaf}[{','.join(map(str, index))}]" if index else leaf
+
+
+def _by_entry(
+    params: Params, given: Mapping[str, Any], names: tuple[str, ...], label: str
+) -> dict[str, Any]:
+    """What is given by path, for every free entry it is about."""
+    found = {}
+    for path, value in given.items():
+        entries = [_spelt(*one) for one in _expanded(params, [path])]
+        unknown = [entry for entry in entries if entry not in names]
+        if unknown:
+            raise ValueError(
+                f"`{label}` names {quoted(unknown[0])}, which is not free."
+                + suggestion(unknown[0], names)
+            )
+        found.update(dict.fromkeys(entries, value))
+    return found
+
+
+def _limits(
+    system: AbstractSystem,
+    leaves: list[tuple[str, tuple[int, ...]]],
+    names: tuple[str, ...],
+    values: np.ndarray,
+    scale: np.ndarray,
+    bounds: Mapping[str, Any],
+) -> np.ndarray:
+    """Rows (a, b) of a·z ≥ b."""
+    p = len(names)
+    rows: list[np.ndarray] = []
+
+    def row(entries: Mapping[int, float], least: float) -> None:
+        a = np.zeros(p + 1)
+        for i, factor in entries.items():
+            a[i] = factor * scale[i]
+        size = np.max(np.abs(a)) or 1.0
+        a[-1] = least
+        rows.append(a / size)
+
+    rules, ranges = parameter_rules(system.params), parameter_ranges(system)
+    for i, (leaf, _) in enumerate(leaves):
+        low, _ = ranges[leaf] or (-np.inf, np.inf)
+        if rules[leaf] == "not negative" or low == 0:  # frictions and stiffnesses, too
+            row({i: 1.0}, 0.0)
+        elif rules[leaf] == "positive":
+            row({i: 1.0}, _SMALLEST * abs(values[i]))
+    for path, limit in bounds.items():
+        i = names.index(path)
+        try:
+            low, high = limit
+        except TypeError:
+            low = high = np.nan
+        low, high = (-np.inf if low is None else low), (np.inf if high is None else high)
+        if not low < high:
+            raise ValueError(
+                f"`bounds[{path!r}]` must be (low, high) with low < high, None for no limit, but "
+                f"is {quoted(limit)}"
+            )
+        if np.isfinite(low):
+            row({i: 1.0}, low)
+        if np.isfinite(high):
+            row({i: -1.0}, -high)
+    own = parameter_paths(system.params)
+    places = {one: i for i, one in enumerate(leaves)}
+    for body in principal_moments(system.params):
+        if not any(one in places for one in body):
+            continue
+        for k in range(3):  # the sum of the other two is not smaller
+            signs = [-1.0 if j == k else 1.0 for j in range(3)]
+            pairs = list(zip(signs, body, strict=True))
+            known = sum(s * float(np.asarray(own[x[0]])[x[1]]) for s, x in pairs if x not in places)
+            row({places[x]: s for s, x in pairs if x in places}, -known)
+    return np.array(rows).reshape(-1, p + 1)

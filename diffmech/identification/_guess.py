@@ -1,0 +1,168 @@
+"""First guesses: states from the samples alone, and parameters from accelerations."""
+
+from functools import lru_cache
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ..model import parameter_paths
+from ..motion import acceleration_of
+from ._derivatives import chosen_half, local_polynomials
+from ._limited import limited
+from ._record import Record
+from ._residuals import huber
+from ._segments import Segments
+from ._shots import Machine
+
+_DEGREE = 4  # of the local polynomials
+_STEPS = 40
+_MOST_STATES = 2000  # that the accelerations of are compared
+
+
+def smoothed(record: Record, column: int, centres: np.ndarray, noise: float | None) -> np.ndarray:
+    """(value, rate, its rate) of a channel at `centres` [s], shape (k, 3).
+
+    Beyond the outermost windows the nearest polynomial goes on.
+    """
+    values = np.asarray(record.values[:, column])
+    half, _ = chosen_half(record.ts, values, noise, _DEGREE)
+    if np.isnan(half):
+        return _by_differences(record.ts, values, centres)
+    inner = np.unique(np.concatenate([centres, record.ts]))
+    found = local_polynomials(record.ts, values, inner, half, _DEGREE).states
+    sound = np.flatnonzero(np.isfinite(found[:, 0]))
+    if not len(sound):
+        return _by_differences(record.ts, values, centres)
+    right = np.clip(np.searchsorted(inner[sound], centres), 0, len(sound) - 1)
+    left = np.maximum(right - 1, 0)
+    nearer = np.abs(inner[sound[left]] - centres) < np.abs(inner[sound[right]] - centres)
+    nearest = sound[np.where(nearer, left, right)]
+    late = centres - inner[nearest]
+    value, rate, bend = found[nearest].T
+    return np.stack([value + late * (rate + 0.5 * late * bend), rate + late * bend, bend], axis=1)
+
+
+def _by_differences(ts: np.ndarray, values: np.ndarray, centres: np.ndarray) -> np.ndarray:
+    """Too few samples for polynomials: straight lines between them."""
+    seen = np.isfinite(values)
+    slopes = np.gradient(values[seen], ts[seen]) if np.sum(seen) > 1 else np.zeros(np.sum(seen))
+    value, rate = (np.interp(centres, ts[seen], x) for x in (values[seen], slopes))
+    return np.stack([value, rate, np.zeros_like(rate)], axis=1)
+
+
+def noise_of_channel(records: tuple[Record, ...], column: int) -> float:
+    """The standard deviation that neighbouring samples show; NaN where there are too few."""
+    found = [chosen_half(r.ts, np.asarray(r.values[:, column]), None, _DEGREE)[1] for r in records]
+    known = [noise for noise in found if np.isfinite(noise) and noise > 0]
+    return float(np.sqrt(np.mean(np.square(known)))) if known else np.nan
+
+
+def states_from_samples(
+    records: tuple[Record, ...],
+    segments: Segments,
+    coordinates: list[int],
+    rates: list[int],
+    noise: np.ndarray,
+    usual: np.ndarray,
+) -> np.ndarray:
+    """The state at the start of every segment, shape (L, 2 n).
+
+    `coordinates` and `rates` are the channels that measure them, −1 where none does: there the
+    states in `usual`, shape (L, 2 n), stand.
+    """
+    n = len(coordinates)
+    found = usual.copy()
+    for r, record in enumerate(records):
+        own = np.flatnonzero(segments.record == r)
+        centres = segments.start[own]
+        for i in range(n):
+            if coordinates[i] >= 0:
+                seen = smoothed(record, coordinates[i], centres, noise[coordinates[i]])
+                found[own, i], found[own, n + i] = seen[:, 0], seen[:, 1]
+            if rates[i] >= 0:
+                found[own, n + i] = smoothed(record, rates[i], centres, noise[rates[i]])[:, 0]
+    return found
+
+
+def parameters_from_accelerations(
+    machine: Machine,
+    records: tuple[Record, ...],
+    coordinates: list[int],
+    noise: np.ndarray,
+    z: np.ndarray,
+) -> np.ndarray:
+    """z, shape (p,), that makes q̈ of the equations nearest to that of the samples.
+
+    Linear or nearly so in most parameters, and without any integration: from far away it comes
+    near; smoothing keeps it from being exact.
+    """
+    every = sum(len(record.ts) for record in records) // _MOST_STATES + 1
+    parts = []
+    for record in records:
+        ts = np.asarray(record.ts[::every])
+        seen = np.stack([smoothed(record, c, ts, noise[c]) for c in coordinates], axis=2)
+        parts.append(np.concatenate([ts[:, None], seen.reshape(len(ts), -1)], axis=1))
+    table = np.concatenate(parts)
+    table = table[np.all(np.isfinite(table), axis=1)]
+    n = len(coordinates)
+    padded = np.full((_MOST_STATES * 2, 1 + 3 * n), np.nan)
+    padded[: len(table)] = table[: len(padded)]
+    ts, q, qd, qdd = padded[:, 0], *np.split(padded[:, 1:], 3, axis=1)
+    program = _accelerations(
+        machine.system.laws,
+        machine.free.leaves,
+        tuple(machine.free.scale),
+        tuple(parameter_paths(machine.system.params)),
+        jax.tree.structure(machine.system.params),
+    )
+    own = jax.tree.leaves(machine.system.params)
+    scale = np.sqrt(np.nanmean((qdd - np.nanmean(qdd, axis=0)) ** 2, axis=0))
+    scale = np.where(scale > 0, scale, 1.0)
+
+    def rows_at(z: np.ndarray) -> np.ndarray:
+        found, by = (np.asarray(x) for x in program(own, z, q, qd, ts))
+        rows = np.concatenate([by, (found - qdd)[..., None]], axis=-1) / scale[:, None]
+        rows = rows[: len(table)].reshape(-1, len(z) + 1)
+        return np.where(np.all(np.isfinite(rows), axis=1)[:, None], rows, 0.0)
+
+    limits = machine.free.limits
+    damping, here = 1e-3, rows_at(z)
+    for _ in range(_STEPS):
+        # Where smoothing went wrong, at sharp turns and ends of records, samples count less.
+        bound = 3 * np.median(np.abs(here[:, -1])) + 1e-12
+        factor, cost = huber(here[:, -1], bound)
+        rows = factor[:, None] * here
+        sizes = np.sqrt(np.sum(rows[:, :-1] ** 2, axis=0))
+        held = np.sqrt(damping) * np.where(sizes > 0, sizes, 1.0)
+        step = limited(np.concatenate([rows, np.c_[np.diag(held), 0 * held]]), limits, z)
+        there = rows_at(z + step)
+        gain = 1 - np.sum(huber(there[:, -1], bound)[1]) / np.sum(cost)
+        if gain > 0:
+            z, here, damping = z + step, there, max(0.1 * damping, 1e-12)
+            if gain < 1e-6:
+                break
+        else:
+            damping *= 10
+            if damping > 1e8:
+                break
+    return z
+
+
+@lru_cache(maxsize=16)
+def _accelerations(laws: Any, leaves: Any, scale: Any, paths: Any, structure: Any) -> Any:
+    """q̈ at many states, shape (k, n), and its derivatives by z, (k, n, p)."""
+
+    def one(own: Any, z: Any, q: Any, qd: Any, t: Any) -> Any:
+        changed = dict(zip(paths, own, strict=True))
+        for i, (leaf, index) in enumerate(leaves):
+            value = z[i] * scale[i]
+            changed[leaf] = jnp.asarray(changed[leaf]).at[index].set(value) if index else value
+        params = jax.tree.unflatten(structure, list(changed.values()))
+        return acceleration_of(laws, q, qd, t, params)
+
+    def both(own: Any, z: Any, q: Any, qd: Any, t: Any) -> Any:
+        return one(own, z, q, qd, t), jax.jacfwd(one, 1)(own, z, q, qd, t)
+
+    return jax.jit(jax.vmap(both, in_axes=(None, None, 0, 0, 0)))

@@ -1,0 +1,184 @@
+"""What a user passes to a fit, turned into rows and limits."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from .._suggest import quoted, suggestion
+from ..model import AbstractSystem, require_finite_params
+from ._free import Free
+from ._guess import noise_of_channel
+from ._record import Record
+from ._residuals import Problem, Sensors
+
+
+def require_machine(system: Any) -> None:
+    if not isinstance(system, AbstractSystem):
+        raise ValueError(
+            f"`system` must be a `System` or an `Explicit`, but is a {type(system).__name__}"
+        )
+    if getattr(system, "constraints", ()):
+        raise ValueError(
+            f"`fit` must have a machine without constraints, but {system.name!r} has some: "
+            "describe it by as many coordinates as it has freedoms"
+        )
+    require_finite_params(system.params)
+
+
+def named_channels(names: Sequence[str], channels: tuple[str, ...], label: str) -> list[str]:
+    for name in names:
+        if name not in channels:
+            raise ValueError(
+                f"`{label}` names {quoted(name)}, which is not a channel."
+                + suggestion(str(name), channels)
+            )
+    return list(names)
+
+
+def sensors_of(
+    channels: tuple[str, ...],
+    offsets: Sequence[str],
+    scales: Sequence[str],
+    delays: Mapping[str, float],
+) -> tuple[Sensors, list[str], list[tuple[float, float, float]]]:
+    """Places of the sensors' numbers, their names, and each one's (start, low, high)."""
+    names: list[str] = []
+    extra: list[tuple[float, float, float]] = []
+    places = []
+    kinds = (("offset", offsets, 0.0), ("scale", scales, 1.0), ("delay", delays, 0.0))
+    for label, wanted, start in kinds:
+        own = np.full(len(channels), -1)
+        for name in named_channels(list(wanted), channels, f"{label}s"):
+            own[channels.index(name)] = len(names)
+            names.append(f"{label} of {name}")
+            most = float(delays[name]) if label == "delay" else np.inf
+            low = 1e-3 if label == "scale" else -most
+            extra.append((start, low, most))
+        places.append(own)
+    return Sensors(*places, len(names)), names, extra
+
+
+def all_limits(numbers: Free, extra: list[tuple[float, float, float]]) -> np.ndarray:
+    """Limits of parameters and of sensors."""
+    own, more = len(numbers.names), len(extra)
+    limits = numbers.limits
+    rows = [
+        np.concatenate([limits[:, :own], np.zeros((len(limits), more)), limits[:, own:]], axis=1)
+    ]
+    for i, (_, low, high) in enumerate(extra):
+        for sign, end in ((1.0, low), (-1.0, -high)):
+            if np.isfinite(end):
+                row = np.zeros(own + more + 1)
+                row[own + i], row[-1] = sign, end
+                rows.append(row[None])
+    return np.concatenate(rows)
+
+
+def prior_rows(
+    system: AbstractSystem, numbers: Free, priors: Mapping[str, tuple[float, float]], more: int
+) -> np.ndarray:
+    rows = []
+    own = len(numbers.names)
+    for path, about in priors.items():
+        if path not in numbers.names:
+            raise ValueError(
+                f"`priors` names {quoted(path)}, which is not free."
+                + suggestion(path, numbers.names)
+            )
+        value, spread = _pair(about, f"priors[{path!r}]")
+        i = numbers.names.index(path)
+        row = np.zeros(own + more + 1)
+        row[i], row[-1] = numbers.scale[i] / spread, -value / spread
+        rows.append(row)
+    return np.array(rows).reshape(-1, own + more + 1)
+
+
+def _pair(about: Any, label: str) -> tuple[float, float]:
+    try:
+        value, spread = (float(x) for x in about)
+    except (TypeError, ValueError):
+        value, spread = np.nan, np.nan
+    if not (np.isfinite(value) and spread > 0):
+        raise ValueError(
+            f"`{label}` must be (value, standard deviation) with the second above zero, but is "
+            f"{quoted(about)}"
+        )
+    return value, spread
+
+
+def start_rows(
+    system: AbstractSystem, records: int, starts: Mapping[str, tuple[float, float]]
+) -> np.ndarray:
+    names = [*system.coordinates, *(f"{name}_dot" for name in system.coordinates)]
+    rows = np.zeros((records, len(starts), len(names) + 1))
+    for k, (name, about) in enumerate(starts.items()):
+        if name not in names:
+            raise ValueError(
+                f"`starts` names {quoted(name)}, which is neither a coordinate nor a rate."
+                + suggestion(name, names)
+            )
+        value, spread = _pair(about, f"starts[{name!r}]")
+        rows[:, k, names.index(name)], rows[:, k, -1] = 1 / spread, -value / spread
+    return rows
+
+
+def divided(
+    records: tuple[Record, ...], holdout: Sequence[str | int]
+) -> tuple[tuple[Record, ...], tuple[Record, ...]]:
+    names = [record.name for record in records]
+    for one in holdout:
+        if one not in names and not (isinstance(one, int) and 0 <= one < len(records)):
+            raise ValueError(
+                f"`holdout` names {quoted(one)}, which is not a record."
+                + suggestion(str(one), names)
+            )
+    held = [i for i, record in enumerate(records) if record.name in holdout or i in holdout]
+    if len(held) == len(records):
+        raise ValueError("`holdout` must leave at least one record to fit")
+    return (
+        tuple(record for i, record in enumerate(records) if i not in held),
+        tuple(records[i] for i in held),
+    )
+
+
+def noise_of(
+    records: tuple[Record, ...], channels: tuple[str, ...], given: Any
+) -> tuple[np.ndarray, np.ndarray]:
+    """σ of every channel, and which were given."""
+    known = np.full(len(channels), np.nan)
+    for record in records:
+        if record.noise is not None:
+            known = np.where(np.isnan(known), record.noise, known)
+    if isinstance(given, Mapping):
+        for name in named_channels(list(given), channels, "noise"):
+            known[channels.index(name)] = float(given[name])
+    elif given is not None:
+        known[:] = float(given)
+    wrong = ~np.isnan(known) & ~((known > 0) & np.isfinite(known))
+    if np.any(wrong):
+        raise ValueError(
+            f"`noise` must be greater than zero, but is {known[wrong][0]:g} for "
+            f"{quoted(channels[int(np.argmax(wrong))])}"
+        )
+    told = ~np.isnan(known)
+    for c in np.flatnonzero(~told):
+        known[c] = noise_of_channel(records, int(c))
+        if np.isnan(known[c]):  # too few samples to tell
+            known[c] = 1e-3 * (np.nanstd([np.nanstd(r.values[:, c]) for r in records]) or 1.0)
+        # Exact data have no noise; beyond single precision nothing can be told by them.
+        size = max(float(np.nanmax(np.abs(r.values[:, c]))) for r in records)
+        known[c] = max(known[c], 1e-8 * size, 1e-300)
+    return known, told
+
+
+def require_enough(problem: Problem) -> None:
+    count = sum(int(np.sum(np.isfinite(record.values))) for record in problem.records)
+    unknown = problem.p + len(problem.records) * problem.machine.size
+    known = len(problem.priors) + problem.start_priors.shape[0] * problem.start_priors.shape[1]
+    if count + known < unknown:
+        raise ValueError(
+            f"there must be at least as many data as unknowns, but there are {count} measured "
+            f"numbers for {unknown}: {problem.p} that are free and {problem.machine.size} of each "
+            "record's start"
+        )

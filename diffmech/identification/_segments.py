@@ -1,0 +1,117 @@
+"""Records cut into segments, and their samples dealt out to them."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ._record import Record
+
+
+class Segments(NamedTuple):
+    """Segments of all records, one after the other; L of them.
+
+    Attributes:
+        record: which record each belongs to, shape (L,).
+        start, end: [s], shape (L,); a segment ends where the next one of its record starts.
+    """
+
+    record: np.ndarray
+    start: np.ndarray
+    end: np.ndarray
+
+    def windows(self, length: int) -> np.ndarray:
+        """Stretches of at most `length` neighbouring segments of one record, shape (W, length).
+
+        Places of segments; −1 fills up stretches that are shorter.
+        """
+        rows = []
+        for record in np.unique(self.record):
+            own = np.flatnonzero(self.record == record)
+            length_here = min(length, len(own))
+            for first in range(0, len(own), length_here):
+                part = own[first : first + length_here]
+                rows.append(np.pad(part, (0, length - len(part)), constant_values=-1))
+        return np.array(rows)
+
+    @property
+    def longest(self) -> int:
+        """The largest number of segments of one record."""
+        return int(np.max(np.bincount(self.record)))
+
+
+class Dealt(NamedTuple):
+    """Samples by segment: K places each, of which some stay empty.
+
+    Attributes:
+        times: [s], shape (L, K), increasing; NaN where empty.
+        values, weights: what was measured, and 1/σ for each, shape (L, K, c); the weight is 0
+            where nothing was.
+    """
+
+    times: np.ndarray
+    values: np.ndarray
+    weights: np.ndarray
+
+
+def cut(records: tuple[Record, ...], length: float, before: float, after: float) -> Segments:
+    """Cut records into segments of about `length` [s]; `before` and `after` are added to each."""
+    owner, starts, ends = [], [], []
+    for i, record in enumerate(records):
+        first, last = float(record.ts[0]) - before, float(record.ts[-1]) + after
+        count = max(round((last - first) / length), 1)
+        edges = np.linspace(first, last, count + 1)
+        edges[1:-1] = _on_samples(edges[1:-1], record.ts)
+        edges = np.unique(edges)
+        owner += [i] * (len(edges) - 1)
+        starts += list(edges[:-1])
+        ends += list(edges[1:])
+    return Segments(np.array(owner), np.array(starts), np.array(ends))
+
+
+def _on_samples(edges: np.ndarray, ts: np.ndarray) -> np.ndarray:
+    """Each moved to the nearest sample, where the state is known best."""
+    i = np.clip(np.searchsorted(ts, edges), 1, len(ts) - 1)
+    return np.where(edges - ts[i - 1] < ts[i] - edges, ts[i - 1], ts[i])
+
+
+def deal(
+    records: tuple[Record, ...],
+    segments: Segments,
+    noise: np.ndarray,
+    delays: np.ndarray | None = None,
+) -> Dealt:
+    """Give every sample to the segment that it falls into; `noise` is σ of each channel, (c,).
+
+    A channel with a delay δ shows what was δ earlier: its samples are at t − δ.
+    """
+    channels = len(noise)
+    delays = np.zeros(channels) if delays is None else delays
+    groups = [np.flatnonzero(delays == delay) for delay in np.unique(delays)]
+    lanes: list[list[tuple[float, int, int, np.ndarray]]] = [[] for _ in segments.start]
+    for r, record in enumerate(records):
+        own = np.flatnonzero(segments.record == r)
+        for group in groups:
+            times = np.clip(
+                record.ts - delays[group[0]], segments.start[own[0]], segments.end[own[-1]]
+            )
+            place = np.clip(
+                np.searchsorted(segments.start[own], times, "right") - 1, 0, len(own) - 1
+            )
+            seen = np.any(np.isfinite(record.values[:, group]), axis=1)
+            for i in np.flatnonzero(seen):
+                lanes[own[place[i]]].append((times[i], r, i, group))
+    most = max(map(len, lanes))
+    shape = (len(lanes), most)
+    values, weights = np.zeros((2, *shape, channels))
+    dealt = Dealt(np.full(shape, np.nan), values, weights)
+    for lane, samples in enumerate(lanes):
+        samples.sort(key=lambda sample: sample[0])
+        for k, (time, r, i, group) in enumerate(samples):
+            record = records[r]
+            dealt.times[lane, k] = time
+            here = np.isfinite(record.values[i, group])
+            own = group[here]
+            dealt.values[lane, k, own] = record.values[i, own]
+            weights = 1.0 if record.weights is None else record.weights[i, own]
+            dealt.weights[lane, k, own] = weights / noise[own]
+    return dealt

@@ -1,0 +1,194 @@
+"""Shots: short stretches of motion, side by side in lanes, with exact derivatives.
+
+Every record is cut into segments. Each starts from a state of its own, is integrated to where the
+next one starts, and is measured on the way; one program gives what is measured, where the segment
+ends, and the derivatives of both by its start, by the free parameters, and by time.
+"""
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from .._fingerprint import version_of
+from .._results import Status
+from ..ensemble import Samples, ensemble
+from ..model import AbstractSystem, parameter_paths
+from ._free import Free
+
+_LANES = 64  # of a block of an ensemble: programs are made for so many, or twice as many, ...
+_MOST_LANES = 4096  # at once
+_PROGRAMS = 16  # that are kept
+
+
+class Shots(NamedTuple):
+    """What becomes of segments, shape (lanes, ...): k samples, c channels, states of size m.
+
+    Attributes:
+        measured: shape (lanes, k, c).
+        ends: where segments end, shape (lanes, m).
+        by_start, by_params, by_time: derivatives of `measured`, (lanes, k, c, m), (..., p), (...).
+        flow, drift: of `ends` by start and by parameters, (lanes, m, m) and (lanes, m, p).
+        failed: which motions did not reach their ends, shape (lanes,).
+    """
+
+    measured: np.ndarray
+    ends: np.ndarray
+    by_start: np.ndarray
+    by_params: np.ndarray
+    by_time: np.ndarray
+    flow: np.ndarray
+    drift: np.ndarray
+    failed: np.ndarray
+
+
+class Machine(NamedTuple):
+    """A system as a fit sees it: what is free, what is measured, how exactly it is integrated."""
+
+    system: AbstractSystem
+    free: Free
+    measure: Callable[..., Any]
+    channels: int
+    rtol: float
+
+    @property
+    def size(self) -> int:
+        """Of a state (q, q̇)."""
+        return 2 * self.system.n
+
+    def shoot(
+        self,
+        starts: np.ndarray,
+        z: np.ndarray,
+        t0: np.ndarray,
+        duration: np.ndarray,
+        times: np.ndarray,
+        derivatives: bool = True,
+    ) -> Shots:
+        """All segments, from starts (lanes, m) with z (lanes, p), from t0 for a duration (lanes,).
+
+        They are measured at times of shape (lanes, k). Times are NaN where nothing was measured; so is what is measured there.
+        """
+        program = _program(
+            self.system.laws,
+            self.measure,
+            version_of(self.measure),
+            self.free.leaves,
+            tuple(self.free.scale),
+            derivatives,
+            _Held(self.system),
+        )
+        own = jax.tree.leaves(self.system.params)
+        lanes = starts.shape[0]
+        wide = _LANES
+        while wide < min(lanes, _MOST_LANES):
+            wide *= 2
+        parts = []
+        for first in range(0, lanes, wide):
+            cut = slice(first, first + wide)
+            given = [_filled(x[cut], wide) for x in (starts, z, t0, duration, times)]
+            part = program(own, self.rtol, *given)
+            count = min(wide, lanes - first)
+            parts.append(jax.tree.map(lambda x, count=count: np.asarray(x)[:count], part))
+        whole = jax.tree.map(lambda *leaves: np.concatenate(leaves), *parts)
+        return self._sorted_out(whole, derivatives)
+
+    def _sorted_out(self, whole: Any, derivatives: bool) -> Shots:
+        (measured, ends, status), slopes = whole
+        m, none = self.size, np.zeros(0)
+        failed = status != Status.OK
+        if not derivatives:
+            return Shots(measured, ends, none, none, none, none, none, failed)
+        by, of_ends = slopes
+        return Shots(
+            measured=measured,
+            ends=ends,
+            by_start=by[..., :m],
+            by_params=by[..., m:-1],
+            by_time=by[..., -1],
+            flow=of_ends[..., :m],
+            drift=of_ends[..., m:-1],
+            failed=failed,
+        )
+
+
+class _Held:
+    """A system that a program is made for; any one with the same laws will do."""
+
+    def __init__(self, system: AbstractSystem):
+        self.system = system
+
+    def __hash__(self) -> int:
+        return 0
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Held) and self.system.name == other.system.name
+
+
+def _filled(array: np.ndarray, count: int) -> np.ndarray:
+    """Lanes up to a fixed number; those that are added end at once."""
+    missing = count - array.shape[0]
+    if not missing:
+        return array
+    return np.concatenate([array, np.full((missing, *array.shape[1:]), np.nan)])
+
+
+@lru_cache(maxsize=_PROGRAMS)
+def _program(
+    laws: Any,
+    measure: Callable[..., Any],
+    version: tuple[int, ...],
+    leaves: tuple[Any, ...],
+    scale: tuple[float, ...],
+    derivatives: bool,
+    held: _Held,
+) -> Callable[..., Any]:
+    """Values, and derivatives by (start, z, time), of a number of segments."""
+    del laws, version  # others are other programs
+    system = held.system
+    m, p = 2 * system.n, len(leaves)
+    free = Free((), leaves, np.zeros(p), np.array(scale), np.zeros((0, p + 1)), ())
+    structure, paths = jax.tree.structure(system.params), list(parameter_paths(system.params))
+
+    def values(
+        leaves: Any, rtol: Any, starts: Any, z: Any, t0: Any, duration: Any, times: Any
+    ) -> Any:
+        own = dict(zip(paths, leaves, strict=True))  # JAX would sort the keys of a mapping
+        changed = free.into(own, z)
+        found = ensemble(
+            system,
+            starts[:, : m // 2],
+            starts[:, m // 2 :],
+            t0=t0,
+            duration=duration,
+            params={**own, **changed},
+            rtol=rtol,
+            reduce={"samples": Samples(times), "last": "last"},
+        )
+        q, qd = found.values["samples"]
+        ends = jnp.concatenate(found.values["last"], axis=-1)
+
+        def one(q: Any, qd: Any, times: Any, varying: dict[str, Any]) -> Any:
+            every = jax.tree.unflatten(structure, list({**own, **varying}.values()))
+            return jax.vmap(lambda q, qd, t: jnp.ravel(measure(q, qd, t, every)))(q, qd, times)
+
+        return jax.vmap(one)(q, qd, times, changed), ends, found.status
+
+    if not derivatives:
+        return jax.jit(lambda *given: (values(*given), ()))
+
+    @jax.jit
+    def both(own: Any, rtol: Any, starts: Any, z: Any, t0: Any, duration: Any, times: Any) -> Any:
+        def moved(change: Any) -> Any:
+            found = values(
+                own, rtol, starts + change[:m], z + change[m:-1], t0, duration, times + change[-1]
+            )
+            return found[:2], found
+
+        slopes, found = jax.jacfwd(moved, has_aux=True)(jnp.zeros(m + p + 1))
+        return found, slopes
+
+    return both
