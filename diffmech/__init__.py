@@ -115,6 +115,7 @@ _HOMES = {
     "inverse_dynamics": "motion",
     "joint": "model",
     "load": "simulation",
+    "load_fit": "identification",
     "load_map": "analysis",
     "lyapunov": "analysis",
     "machine": "model",
@@ -255,6 +256,7 @@ if TYPE_CHECKING:
         Record as Record,
         fit as fit,
         forces_along as forces_along,
+        load_fit as load_fit,
         read_records as read_records,
     )
     from .model import (

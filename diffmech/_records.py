@@ -12,6 +12,7 @@ import csv
 import hashlib
 import io
 import json
+import math
 import os
 import re
 import tempfile
@@ -190,6 +191,18 @@ def _from_npy(blob: bytes, name: str) -> np.ndarray:
     if fortran or min(shape, default=0) < 0 or count * dtype.itemsize != len(blob) - buffer.tell():
         raise _RefusedError(f"array {name!r} claims shape {shape}, which its bytes do not fill")
     return np.frombuffer(blob, dtype, offset=buffer.tell()).reshape(shape).copy()
+
+
+def arrays_under(arrays: Mapping[str, np.ndarray], prefix: str) -> dict[str, Any]:
+    """Those whose names start with `prefix`, by the rest of their names."""
+    return {
+        key.removeprefix(prefix): value for key, value in arrays.items() if key.startswith(prefix)
+    }
+
+
+def finite_or_none(value: float) -> float | None:
+    """JSON knows neither NaN nor infinity."""
+    return value if math.isfinite(value) else None
 
 
 def write_csv(

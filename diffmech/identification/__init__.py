@@ -3,6 +3,7 @@
 from ._as_records import as_records as as_records
 from ._csv import read_records as read_records
 from ._fit import fit as fit
+from ._fit_files import load_fit as load_fit
 from ._fit_record import Fit as Fit
 from ._forces_along import ForcesAlong as ForcesAlong, forces_along as forces_along
 from ._record import Record as Record

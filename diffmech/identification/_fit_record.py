@@ -1,6 +1,7 @@
-"""What a fit has found, how sure it is, and how it prints itself."""
+"""What a fit has found, and how sure it is."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import equinox as eqx
@@ -9,9 +10,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from .._typing import AnyArray
-from .._units import unit_after
+from .._units import rate_unit
 from ..model import AbstractSystem
 from ._descent import Descent
+from ._fit_text import summary_of, text_of, warnings_of
 from ._limited import active
 from ._record import Record
 from ._residuals import Problem, linearised
@@ -19,7 +21,6 @@ from ._whiteness import Whiteness, whiteness
 
 _DETERMINED = 1e-11  # of the largest singular value; below it is rounding
 _SHARE = 1e-6  # of a direction nobody knows, from which on a number counts as not determined
-_WORSE = 1.5  # times the error on fitted records: a model that does not carry over
 
 
 class Fit(eqx.Module):
@@ -116,6 +117,24 @@ class Fit(eqx.Module):
             np.sqrt(np.nanmean((np.asarray(r.values) - c) ** 2, axis=0)) for r, c in pairs
         ])  # fmt: skip
 
+    def misfit(self, held: bool = False) -> np.ndarray:
+        """Root mean square of measured − computed over all records, of each channel, (c,)."""
+        records, shown = (self.held, self.predicted) if held else (self.records, self.computed)
+        apart = [np.asarray(r.values) - c for r, c in zip(records, shown, strict=True)]
+        return np.sqrt(np.nanmean(np.concatenate(apart) ** 2, axis=0))
+
+    @property
+    def channels(self) -> tuple[str, ...]:
+        """What was measured, by name."""
+        return self.records[0].channels
+
+    @property
+    def channel_units(self) -> tuple[str, ...]:
+        """Of channels that are coordinates or rates by name; "" for others."""
+        units = dict(self.system.coordinates)
+        units |= {f"{name}_dot": rate_unit(unit) for name, unit in units.items()}
+        return tuple(units.get(channel, "") for channel in self.channels)
+
     @property
     def log_likelihood(self) -> float:
         """ln of the density of the data, of normal noise."""
@@ -141,30 +160,7 @@ class Fit(eqx.Module):
     @property
     def warnings(self) -> tuple[str, ...]:
         """What to know before using the numbers."""
-        said = []
-        if not self.converged:
-            said.append("it has not converged: the numbers are where it stopped")
-        for name, error in zip(self.names, self.errors, strict=True):
-            if np.isinf(error):
-                said.append(f"{name} is not determined by these data")
-        said += [f"{name} ended on its limit: its interval is one-sided" for name in self.limited]
-        if np.all(self.noise_given) and self.count > self.unknowns:
-            spare = self.count - self.unknowns
-            if self.chi2 > spare + 4 * np.sqrt(2 * spare):
-                said.append(
-                    f"the misfit is {np.sqrt(self.chi2 / spare):.3g} times the noise given: the "
-                    "model lacks something, and errors are too small"
-                )
-        if not self.whiteness.white:
-            said.append(f"residuals are not noise: {self.whiteness.sentence}")
-        if self.held:
-            ours, theirs = (np.sqrt(np.mean(self.rms(h) ** 2, axis=0)) for h in (False, True))
-            if np.any(theirs > _WORSE * ours):
-                said.append(
-                    f"records held back are missed by {np.max(theirs / ours):.3g} times as much as "
-                    "those fitted: the model does not carry over"
-                )
-        return tuple(said)
+        return warnings_of(self)
 
     @property
     def verdict(self) -> str:
@@ -175,41 +171,17 @@ class Fit(eqx.Module):
         return f"To be used with care: {'; '.join(said)}."
 
     def __str__(self) -> str:
-        settings = self.settings
-        width = max(8, *map(len, self.names))
-        lines = [
-            f"{'fit':<{width}}  {self.system.name}, {self.count} numbers of "
-            f"{len(self.records)} record{'s' * (len(self.records) != 1)}, "
-            f"{settings['segments']} segments of {settings['segment']:.3g} s tied end to end",
-        ]
-        for name, value, error, unit in zip(
-            self.names, self.values, self.errors, self.units, strict=True
-        ):
-            lines.append(f"{name:<{width}}  {_with_error(value, error)}{unit_after(unit)}")
-        channels = self.records[0].channels
-        rms = np.sqrt(np.mean(self.rms() ** 2, axis=0))
-        said = ", ".join(f"{c} {r:.3g}" for c, r in zip(channels, rms, strict=True))
-        lines.append(f"{'misfit':<{width}}  {said} (root mean square)")
-        if self.held:
-            theirs = np.sqrt(np.mean(self.rms(held=True) ** 2, axis=0))
-            said = ", ".join(f"{c} {r:.3g}" for c, r in zip(channels, theirs, strict=True))
-            lines.append(f"{'held':<{width}}  {said} ({len(self.held)} records held back)")
-        lines.append(
-            f"{'numbers':<{width}}  condition {self.condition:.2g}, AIC {self.aic:.6g}, "
-            f"BIC {self.bic:.6g}"
-        )
-        lines.append(f"{'verdict':<{width}}  {self.verdict}")
-        return "\n".join(lines)
+        return text_of(self)
 
+    def summary(self) -> dict[str, Any]:
+        """All results but the samples as a dictionary that JSON can hold."""
+        return summary_of(self)
 
-def _with_error(value: float, error: float) -> str:
-    """A value to the digits that its error leaves."""
-    if not np.isfinite(error):
-        return f"{value:.4g} (not determined)"
-    if error <= 0:
-        return f"{value:.10g} (on its limit)"
-    digits = max(int(np.ceil(np.log10(abs(value) / error))) + 2, 2) if value else 2
-    return f"{value:.{min(digits, 15)}g} ± {error:.2g}"
+    def save(self, path: str | Path, *, overwrite: bool = False) -> Path:
+        """Write the fit and its records to a checksummed `.npz`; `load_fit` reads it back."""
+        from ._fit_files import save_fit  # the file format knows this record
+
+        return save_fit(self, path, overwrite=overwrite)
 
 
 def made_of(
@@ -303,7 +275,7 @@ def _computed(problem: Problem, found: Descent) -> tuple[np.ndarray, ...]:
     for r, record in enumerate(problem.records):
         mine = problem.segments.record == r
         values = np.full(np.shape(record.values), np.nan)
-        for c in range(values.shape[1]):
+        for c in range(len(record.channels)):
             times, weights = dealt.times[mine], dealt.weights[mine][..., c]
             there = weights > 0
             order = np.argsort(times[there], kind="stable")

@@ -4,6 +4,7 @@ Functions are not written to files. What is written is how the machine accelerat
 constraints leave, at a few states; another machine with the same names gives other numbers there.
 """
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -11,7 +12,7 @@ import numpy as np
 
 from .._checks import in_force
 from .._typing import AnyArray, Params
-from ..model import AbstractSystem
+from ..model import AbstractSystem, CoordinateUnits, parameter_names
 from ._euler_lagrange import acceleration_of, by_laws
 from ._multipliers import violations_of
 
@@ -57,6 +58,41 @@ def _at(system: AbstractSystem, params: Params, t: Any, q: Any, qd: Any) -> Like
         place, rate = (np.stack([np.asarray(each[i]) for each in found]) for i in range(2))
     accelerations = np.stack([np.asarray(_acceleration(laws, *s, params)) for s in states])
     return Likeness(np.asarray(t), np.asarray(q), np.asarray(qd), accelerations, place, rate)
+
+
+def params_like(
+    system: AbstractSystem,
+    coordinates: CoordinateUnits,
+    params: Sequence[tuple[str, AnyArray]],
+    what: str,
+) -> Params:
+    """The parameters of a file, by path, in the machine's own structure.
+
+    Args:
+        coordinates: those of the file.
+        what: which kind of result the file holds, for the sentence.
+
+    Raises:
+        ValueError: the machine has other coordinates or parameters.
+    """
+    if tuple(system.coordinates) != tuple(coordinates):
+        raise ValueError(
+            f"the {what} has the coordinates {', '.join(coordinates)}, but {system.name!r} has "
+            f"{', '.join(system.coordinates)}: pass the machine it was made with"
+        )
+    leaves, structure = jax.tree.flatten(system.params)
+    ours = list(zip(parameter_names(system.params), map(np.shape, leaves), strict=True))
+    # A file written from a result that was loaded without its machine has them by the alphabet.
+    place = {path: i for i, (path, _) in enumerate(ours)}
+    if len(place) == len(params):
+        params = sorted(params, key=lambda each: place.get(each[0], -1))
+    if ours != [(path, np.shape(value)) for path, value in params]:
+        names = ", ".join(path for path, _ in params) or "none"
+        raise ValueError(
+            f"the {what} has the parameters {names}, which are not those of {system.name!r}: pass "
+            "the machine it was made with"
+        )
+    return jax.tree.unflatten(structure, [value for _, value in params])
 
 
 def require_alike(system: AbstractSystem, params: Params, kept: Likeness) -> None:

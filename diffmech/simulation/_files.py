@@ -10,16 +10,21 @@ import equinox as eqx
 import jax
 import numpy as np
 
-from .._records import read_record, require_writable, write_record
+from .._records import (
+    arrays_under,
+    finite_or_none,
+    read_record,
+    require_writable,
+    write_record,
+)
 from .._results import name_of, result_named
-from .._typing import AnyArray, Params
+from .._typing import Params
 from ..model import AbstractSystem, CoordinateUnits, FixedMapping, Laws, Range, parameter_names
-from ..motion import Energy, Likeness, likeness, require_alike
+from ..motion import Energy, Likeness, likeness, params_like, require_alike
 from ._held import Held
 from ._kept_settings import settings_as_data, settings_from_data
 from ._report import Report
 from ._run import End
-from ._summary import finite_or_none
 from ._trajectory import Trajectory
 
 RUN_FILE = "run.npz"  # in a run's folder
@@ -150,11 +155,14 @@ def _rebuild(
     if system is None:
         tree: Params = dict(params)
         machine: AbstractSystem = SystemOnFile(
-            str(meta["system"]), coordinates, tree, likeness=Likeness(**_part(arrays, _LIKENESS))
+            str(meta["system"]),
+            coordinates,
+            tree,
+            likeness=Likeness(**arrays_under(arrays, _LIKENESS)),
         )
     else:
-        machine, tree = system, _params_like(system, coordinates, params)
-        require_alike(machine, tree, Likeness(**_part(arrays, _LIKENESS)))
+        machine, tree = system, params_like(system, coordinates, params, "run")
+        require_alike(machine, tree, Likeness(**arrays_under(arrays, _LIKENESS)))
     trajectory = Trajectory(
         ts=arrays["ts"],
         qs=arrays["qs"],
@@ -168,7 +176,7 @@ def _rebuild(
         params=tree,
         system=machine,
         settings=settings_from_data(meta["settings"], method),
-        end=End(**_part(arrays, _END)),
+        end=End(**arrays_under(arrays, _END)),
         goal=np.asarray(meta["goal"]),
         event_index=np.asarray(meta["settings"]["event"]),
         interpolation=None,
@@ -176,8 +184,8 @@ def _rebuild(
     )
     return trajectory.remembering(
         _report(meta["report"], arrays),
-        Energy(**_part(arrays, _ENERGY)),
-        Held(**_part(arrays, _HELD)),
+        Energy(**arrays_under(arrays, _ENERGY)),
+        Held(**arrays_under(arrays, _HELD)),
     )
 
 
@@ -208,36 +216,6 @@ def _report(meta: dict[str, Any], arrays: dict[str, np.ndarray]) -> Report:
         verdict=str(meta["verdict"]),
         lines=tuple((str(label), str(text)) for label, text in meta["lines"]),
     )
-
-
-def _params_like(
-    system: AbstractSystem, coordinates: CoordinateUnits, params: list[tuple[str, AnyArray]]
-) -> Params:
-    """The stored parameters in the machine's own structure."""
-    if tuple(system.coordinates) != tuple(coordinates):
-        raise ValueError(
-            f"the run has the coordinates {', '.join(coordinates)}, but {system.name!r} has "
-            f"{', '.join(system.coordinates)}: pass the machine it was made with"
-        )
-    leaves, structure = jax.tree.flatten(system.params)
-    ours = list(zip(parameter_names(system.params), map(np.shape, leaves), strict=True))
-    # A file written from a run that was loaded without its machine has them by the alphabet.
-    place = {path: i for i, (path, _) in enumerate(ours)}
-    if len(place) == len(params):
-        params = sorted(params, key=lambda each: place.get(each[0], -1))
-    if ours != [(path, np.shape(value)) for path, value in params]:
-        names = ", ".join(path for path, _ in params) or "none"
-        raise ValueError(
-            f"the run has the parameters {names}, which are not those of {system.name!r}: pass the "
-            "machine it was made with"
-        )
-    return jax.tree.unflatten(structure, [value for _, value in params])
-
-
-def _part(arrays: dict[str, np.ndarray], prefix: str) -> dict[str, AnyArray]:
-    return {
-        key.removeprefix(prefix): value for key, value in arrays.items() if key.startswith(prefix)
-    }
 
 
 def _or_nan(value: float | None) -> float:

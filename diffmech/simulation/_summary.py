@@ -1,19 +1,14 @@
 """A run in a few numbers, as JSON can hold them."""
 
-import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._records import finite_or_none
 from .._results import name_of
 
 if TYPE_CHECKING:
     from ._trajectory import Trajectory
-
-
-def finite_or_none(value: float) -> float | None:
-    """JSON knows neither NaN nor infinity."""
-    return value if math.isfinite(value) else None
 
 
 def summarise(run: "Trajectory") -> dict[str, Any]:

@@ -1,0 +1,142 @@
+"""A fit in words: what it found, what to know before using it, and the same for other programs."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._records import finite_or_none
+from .._units import unit_after
+
+if TYPE_CHECKING:
+    from ._fit_record import Fit
+    from ._record import Record
+
+_WORSE = 1.5  # times the error on fitted records: a model that does not carry over
+
+
+def warnings_of(fit: "Fit") -> tuple[str, ...]:
+    """What to know before using the numbers."""
+    said = []
+    if not fit.converged:
+        said.append("it has not converged: the numbers are where it stopped")
+    for name, error in zip(fit.names, fit.errors, strict=True):
+        if np.isinf(error):
+            said.append(f"{name} is not determined by these data")
+    said += [f"{name} ended on its limit: its interval is one-sided" for name in fit.limited]
+    if np.all(fit.noise_given) and fit.count > fit.unknowns:
+        spare = fit.count - fit.unknowns
+        if fit.chi2 > spare + 4 * np.sqrt(2 * spare):
+            said.append(
+                f"the misfit is {np.sqrt(fit.chi2 / spare):.3g} times the noise given: the "
+                "model lacks something, and errors are too small"
+            )
+    if not fit.whiteness.white:
+        said.append(f"residuals are not noise: {fit.whiteness.sentence}")
+    if fit.held:
+        ours, theirs = fit.misfit(), fit.misfit(held=True)
+        if np.any(theirs > _WORSE * ours):
+            said.append(
+                f"records held back are missed by {np.max(theirs / ours):.3g} times as much as "
+                "those fitted: the model does not carry over"
+            )
+    return tuple(said)
+
+
+def text_of(fit: "Fit") -> str:
+    """A line for every free number, misfits, and the verdict, aligned."""
+    settings = fit.settings
+    width = max(8, *map(len, fit.names))
+    lines = [
+        f"{'fit':<{width}}  {fit.system.name}, {fit.count} numbers of {counted(fit.records)}, "
+        f"{settings['segments']} segments of {settings['segment']:.3g} s tied end to end",
+    ]
+    for name, value, error, unit in zip(fit.names, fit.values, fit.errors, fit.units, strict=True):
+        lines.append(f"{name:<{width}}  {with_error(value, error)}{unit_after(unit)}")
+    lines.append(f"{'misfit':<{width}}  {_by_channel(fit, fit.misfit())} (root mean square)")
+    if fit.held:
+        theirs = _by_channel(fit, fit.misfit(held=True))
+        lines.append(f"{'held':<{width}}  {theirs} ({counted(fit.held)} held back)")
+    lines.append(
+        f"{'numbers':<{width}}  condition {fit.condition:.2g}, AIC {fit.aic:.6g}, BIC {fit.bic:.6g}"
+    )
+    lines.append(f"{'verdict':<{width}}  {fit.verdict}")
+    return "\n".join(lines)
+
+
+def counted(records: "tuple[Record, ...]") -> str:
+    """How many records, in words."""
+    return f"{len(records)} record{'s' * (len(records) != 1)}"
+
+
+def _by_channel(fit: "Fit", values: np.ndarray) -> str:
+    triples = zip(fit.channels, values, fit.channel_units, strict=True)
+    return ", ".join(f"{name} {value:.3g}{unit_after(unit)}" for name, value, unit in triples)
+
+
+def with_error(value: float, error: float) -> str:
+    """A value to the digits that its error leaves."""
+    if not np.isfinite(error):
+        return f"{value:.4g} (not determined)"
+    if error <= 0:
+        return f"{value:.10g} (on its limit)"
+    digits = max(int(np.ceil(np.log10(abs(value) / error))) + 2, 2) if value else 2
+    return f"{value:.{min(digits, 15)}g} ± {error:.2g}"
+
+
+def summary_of(fit: "Fit") -> dict[str, Any]:
+    """A fit in numbers and words that JSON can hold; what is not finite becomes None."""
+
+    def by_channel(values: Any) -> dict[str, float | None]:
+        return dict(zip(fit.channels, _plain(values), strict=True))
+
+    def by_record(held: bool) -> list[dict[str, Any]]:
+        return [
+            {"name": record.name, "samples": len(record), "rms": by_channel(rms)}
+            for record, rms in zip(
+                fit.held if held else fit.records, fit.rms(held=held), strict=True
+            )
+        ]
+
+    white = fit.whiteness
+    return {
+        "system": fit.system.name,
+        "free": {
+            name: {
+                "value": finite_or_none(float(value)),
+                "error": finite_or_none(float(error)),
+                "unit": unit,
+                "limited": name in fit.limited,
+            }
+            for name, value, error, unit in zip(
+                fit.names, fit.values, fit.errors, fit.units, strict=True
+            )
+        },
+        "correlation": [_plain(row) for row in fit.correlation],
+        "rms": by_channel(fit.misfit()),
+        "held_rms": by_channel(fit.misfit(held=True)) if fit.held else None,
+        "records": by_record(held=False),
+        "held": by_record(held=True),
+        "channel_units": dict(zip(fit.channels, fit.channel_units, strict=True)),
+        "noise": by_channel(fit.noise),
+        "noise_given": dict(zip(fit.channels, map(bool, fit.noise_given), strict=True)),
+        "chi2": finite_or_none(fit.chi2),
+        "count": fit.count,
+        "unknowns": fit.unknowns,
+        "condition": finite_or_none(fit.condition),
+        "aic": finite_or_none(fit.aic),
+        "bic": finite_or_none(fit.bic),
+        "whiteness": {
+            "white": white.white,
+            "runs": by_channel(white.runs),
+            "correlation": by_channel(white.correlation),
+            "spread": by_channel(white.spread),
+        },
+        "warnings": list(fit.warnings),
+        "verdict": fit.verdict,
+        "converged": fit.converged,
+        "settings": fit.settings,
+    }
+
+
+def _plain(values: Any) -> list[float | None]:
+    return [finite_or_none(float(value)) for value in np.asarray(values)]
