@@ -27,6 +27,7 @@ _HOMES = {
     "Bifurcation": "analysis",
     "BodyState": "motion",
     "Cache": "_cache",
+    "Comparison": "identification",
     "Crossings": "ensemble",
     "Damper": "model",
     "Diagnosis": "simulation",
@@ -100,6 +101,7 @@ _HOMES = {
     "body_states": "motion",
     "cache": "_cache",
     "chained": "geometry",
+    "compare": "identification",
     "constraint_forces": "motion",
     "continue_orbit": "analysis",
     "doctor": "simulation",
@@ -251,9 +253,11 @@ if TYPE_CHECKING:
         universal as universal,
     )
     from .identification import (
+        Comparison as Comparison,
         Fit as Fit,
         ForcesAlong as ForcesAlong,
         Record as Record,
+        compare as compare,
         fit as fit,
         forces_along as forces_along,
         load_fit as load_fit,

@@ -1,6 +1,7 @@
 """Measured motions, and what a machine is made of according to them."""
 
 from ._as_records import as_records as as_records
+from ._compare import Comparison as Comparison, compare as compare
 from ._csv import read_records as read_records
 from ._fit import fit as fit
 from ._fit_files import load_fit as load_fit
