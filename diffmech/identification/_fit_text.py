@@ -1,5 +1,6 @@
 """A fit in words: what it found, what to know before using it, and the same for other programs."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,10 +20,15 @@ def warnings_of(fit: "Fit") -> tuple[str, ...]:
     said = []
     if not fit.converged:
         said.append("it has not converged: the numbers are where it stopped")
-    for name, error in zip(fit.names, fit.errors, strict=True):
-        if np.isinf(error):
-            said.append(f"{name} is not determined by these data")
-    said += [f"{name} ended on its limit: its interval is one-sided" for name in fit.limited]
+    lost = [name for name, e in zip(fit.names, fit.errors, strict=True) if np.isinf(e)]
+    if len(lost) > 1:  # combinations of them may be: `of` tells
+        said.append(f"{_joined(lost)} are not each determined by these data")
+    elif lost:
+        said.append(f"{lost[0]} is not determined by these data")
+    if len(fit.limited) > 1:
+        said.append(f"{_joined(fit.limited)} ended on their limits: intervals are one-sided")
+    elif fit.limited:
+        said.append(f"{fit.limited[0]} ended on its limit: its interval is one-sided")
     if np.all(fit.noise_given) and fit.count > fit.unknowns:
         spare = fit.count - fit.unknowns
         if fit.chi2 > spare + 4 * np.sqrt(2 * spare):
@@ -40,6 +46,10 @@ def warnings_of(fit: "Fit") -> tuple[str, ...]:
                 "those fitted: the model does not carry over"
             )
     return tuple(said)
+
+
+def _joined(names: Sequence[str]) -> str:
+    return f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def text_of(fit: "Fit") -> str:

@@ -14,6 +14,8 @@ from ._animation import (
 from ._compare import distance as distance, overlay as overlay
 from ._edges import edge_slopes as edge_slopes
 from ._energy import energy as energy, imbalance as imbalance
+from ._fit_report import fit_folder as fit_folder, save_fit_folder as save_fit_folder
+from ._fits import correlations as correlations, fit as fit, fit_residuals as fit_residuals
 from ._folder import (
     read_settings as read_settings,
     run_folder as run_folder,
