@@ -16,7 +16,7 @@ from .._suggest import nearest, quoted, suggestion
 from ..systems import CATALOGUE
 from ._quantities import has_unit, numbers
 from ._tuning import remember_programs
-from ._words import assignment, require_known
+from ._words import assignment, listed, require_known
 
 if TYPE_CHECKING:
     from ..model import AbstractSystem
@@ -52,7 +52,7 @@ def _from_catalogue(name: str, arguments: str) -> "AbstractSystem":
     parameters = inspect.signature(factory).parameters
     known = list(parameters)
     given: dict[str, Any] = {}
-    for part in _split(arguments):
+    for part in listed(arguments):
         key, value = assignment(part, "an argument of SYSTEM", "n_link:n=5")
         if not known:
             raise click.UsageError(
@@ -76,11 +76,6 @@ def _argument_unit(factory: Callable[..., "AbstractSystem"], key: str) -> str:
 
     said = getattr(inspect.signature(factory).parameters[key].annotation, "__metadata__", None)
     return said[0] if said else parameter_units(factory()).get(key, "")
-
-
-def _split(arguments: str) -> list[str]:
-    """Arguments at the commas that are outside of brackets."""
-    return [part for part in re.split(r",(?![^\[]*\])", arguments) if part.strip()]
 
 
 def _from_file(path: Path, name: str) -> "AbstractSystem":

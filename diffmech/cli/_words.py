@@ -16,6 +16,11 @@ def assignment(text: str, option: str, example: str) -> tuple[str, str]:
     return name.strip(), value.strip()
 
 
+def listed(text: str) -> list[str]:
+    """Words between commas; those inside of brackets do not count."""
+    return [part.strip() for part in re.split(r",(?![^\[]*\])", text) if part.strip()]
+
+
 def require_known(word: str, kind: str, options: Sequence[str]) -> None:
     """Refuse a name that is not among the valid ones."""
     if word not in options:

@@ -2,7 +2,7 @@
 
 from ._as_records import as_records as as_records
 from ._compare import Comparison as Comparison, compare as compare
-from ._csv import read_records as read_records
+from ._csv import column_names as column_names, read_records as read_records
 from ._fit import fit as fit
 from ._fit_files import load_fit as load_fit
 from ._fit_record import Fit as Fit

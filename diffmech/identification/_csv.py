@@ -87,6 +87,11 @@ def read_records(
     return tuple(found)
 
 
+def column_names(path: str | Path) -> tuple[str, ...]:
+    """Names of the columns of a CSV file, as its first line has them."""
+    return read_layout(Path(path)).header
+
+
 def _chosen(columns: Columns, label: str) -> dict[str, str]:
     """The column of every name."""
     if isinstance(columns, str):

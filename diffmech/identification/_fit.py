@@ -106,6 +106,7 @@ def fit(
     require_machine(system)
     if loss not in _LOSSES:
         raise ValueError(f"there is no loss {quoted(loss)}.{suggestion(loss, _LOSSES)}")
+    how_many, seed = as_count(guesses, "guesses", 1), as_count(seed, "seed", 0)
     records = as_records(data, tuple(system.coordinates))
     seen = as_measure(system, records, measure)
     channels = records[0].channels
@@ -138,7 +139,7 @@ def fit(
             machine, fitted, seen.coordinates, known, first[:own]
         )
     problem = cut_well(problem, seen, starts or {}, z, segment, slack)
-    tried = guesses_around(numbers, problem.limits, z, first, as_count(guesses, "guesses", 1), seed)
+    tried = guesses_around(numbers, problem.limits, z, first, how_many, seed)
     states = first_states(problem, seen, starts or {}, tried)
     found = grown(problem, tried, states, _FIRST_TIED, told)
     if not given.all():

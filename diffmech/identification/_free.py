@@ -66,7 +66,7 @@ class Free(NamedTuple):
     def allowed(self, z: np.ndarray) -> np.ndarray:
         """Whether z, shape (..., p), keeps all limits, up to rounding."""
         rows, least = self.limits[:, :-1], self.limits[:, -1]
-        return np.all(z @ rows.T >= least - 1e-12 * (1 + np.abs(least)), axis=-1)
+        return np.asarray(np.all(z @ rows.T >= least - 1e-12 * (1 + np.abs(least)), axis=-1))
 
 
 def free_numbers(
