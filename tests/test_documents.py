@@ -20,6 +20,8 @@ from PIL import Image
 
 from diffmech import cli
 
+from .made_fits import made_fit
+
 ROOT = Path(__file__).parent.parent
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
@@ -52,14 +54,24 @@ def script(
 
 def test_the_readmes_programs_run(script: Callable[..., str], tmp_path: Path) -> None:
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.DOTALL)
-    assert len(blocks) == 9
+    assert len(blocks) == 10
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
     program = tmp_path / "readme.py"
     program.write_text("\n".join(blocks), encoding="utf-8")
     lines = script(program).splitlines()
     assert lines[0].startswith("run      spring pendulum, 10 s by Dopri8")
     assert "Believable to the end" in lines[5]
     assert any(line.startswith("half turn ") for line in lines), "the event ends the run"
-    for name in ("run.csv", "spring.png", "bands.png", "boot.gif", "results/motion.gif"):
+    found = next(line for line in lines if line.startswith("l  "))
+    assert float(found.split()[1]) == pytest.approx(0.1532, abs=1e-4), "the rod's reduced length"
+    for name in (
+        "run.csv",
+        "spring.png",
+        "bands.png",
+        "swing.png",
+        "boot.gif",
+        "results/motion.gif",
+    ):
         assert (tmp_path / name).exists()
 
 
@@ -83,6 +95,20 @@ def test_the_readmes_commands_are_understood(
     for words in commands:
         assert cli.run(words.split()) == 0, f"{words}: {capsys.readouterr().err}"
     assert (tmp_path / "run5" / "motion.gif").exists()
+
+
+def test_the_readmes_fit_is_understood(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (words,) = re.findall(
+        r"^diffmech (fit .*)", (ROOT / "README.md").read_text("utf-8"), re.MULTILINE
+    )
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    monkeypatch.chdir(tmp_path)
+    # The program above it fits the same swings; here a fit made before stands for the result.
+    monkeypatch.setattr("diffmech.identification.fit", lambda *args, **named: made_fit())
+    assert cli.run(words.split()) == 0, capsys.readouterr().err
+    assert (tmp_path / "rod" / "report.md").exists()
 
 
 def test_the_readme_names_the_two_commands_of_the_makefile() -> None:

@@ -122,10 +122,9 @@ def fit(
         if report is not None:
             write = stack.enter_context(fit_folder(report, overwrite=force))
         machine = system_with(system, params)
-        if progress is None:
-            progress = sys.stderr.isatty()
+        watched = sys.stderr.isatty() if progress is None else progress
         with in_words_of_the_command():
-            found = _found(machine, data, free, said, progress)
+            found = _found(machine, data, free, said, watched)
         if out is not None:
             found.save(out, overwrite=force)
         if write is not None:

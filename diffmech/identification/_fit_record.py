@@ -131,9 +131,7 @@ class Fit(eqx.Module):
     @property
     def channel_units(self) -> tuple[str, ...]:
         """Of channels that are coordinates or rates by name; "" for others."""
-        units = dict(self.system.coordinates)
-        units |= {f"{name}_dot": rate_unit(unit) for name, unit in units.items()}
-        return tuple(units.get(channel, "") for channel in self.channels)
+        return tuple(_channel_unit(self.system, channel) for channel in self.channels)
 
     @property
     def log_likelihood(self) -> float:
@@ -207,7 +205,7 @@ def made_of(
     first = np.unique(problem.segments.record, return_index=True)[1]
     count = sum(int(np.sum(np.isfinite(record.values))) for record in problem.records)
     units = list(free.units)
-    units += [_sensor_unit(name) for name in names[own:]]
+    units += [_sensor_unit(problem.machine.system, name) for name in names[own:]]
     return Fit(
         system=problem.machine.system.with_params(
             dict(zip(free.names, map(float, values[:own]), strict=True))
@@ -240,8 +238,16 @@ def made_of(
     )  # fmt: skip
 
 
-def _sensor_unit(name: str) -> str:
-    return {"scale": "1", "delay": "s"}.get(name.split()[0], "")
+def _channel_unit(system: AbstractSystem, channel: str) -> str:
+    units = dict(system.coordinates)
+    units |= {f"{name}_dot": rate_unit(unit) for name, unit in units.items()}
+    return units.get(channel, "")
+
+
+def _sensor_unit(system: AbstractSystem, name: str) -> str:
+    """Of "offset of theta" and the like."""
+    kind, _, channel = name.partition(" of ")
+    return {"scale": "1", "delay": "s"}.get(kind) or _channel_unit(system, channel)
 
 
 def _spread(
