@@ -16,6 +16,7 @@ from ._style import (
     new_axes,
     new_figure,
     tick_in_pi,
+    titled,
     with_unit,
 )
 
@@ -64,7 +65,7 @@ def fit(record: Fit, ax: Any = None, *, channel: str | None = None) -> Any:
     )  # fmt: skip
     total = len(record.records) + len(record.held)
     some = f", {len(shown)} of {total} records" if len(shown) < total else ""
-    figure.suptitle(f"{literal(record.system.name)}{some}", fontsize=11, color=INK)
+    figure.suptitle(f"{titled(record.system.name)}{some}", fontsize=11, color=INK)
     return axes[0, 0]
 
 
@@ -93,7 +94,7 @@ def fit_residuals(record: Fit, ax: Any = None, *, channel: str | None = None) ->
         if row < len(channels) - 1:
             axes[row, 0].set_xlabel("")
             axes[row, 1].set_xlabel("")
-    figure.suptitle(literal(record.system.name), fontsize=11, color=INK)
+    figure.suptitle(titled(record.system.name), fontsize=11, color=INK)
     return axes[0, 0]
 
 
@@ -104,7 +105,8 @@ def correlations(record: Fit, ax: Any = None) -> Any:
     """
     count = len(record.names)
     side = max(3.6, min(0.62 * count + 1.6, 12.0))
-    ax = new_axes(ax, size=(side + 1.0, side))
+    words = 0.07 * max(map(len, record.names))  # [inch] that the longest label takes
+    ax = new_axes(ax, size=(side + 1.0 + words, side + 0.7 * words))
     values = np.array(record.correlation)
     known = np.isfinite(record.errors) & (np.diag(record.covariance) > 0)
     values[~known], values[:, ~known] = np.nan, np.nan  # nothing is known of what these go with
@@ -177,12 +179,12 @@ def _name(record: Fit, place: int) -> str:
 def _motion(record: Fit, place: int, c: int, ax: Any) -> None:
     measured, model, held = _place(record, place)
     ts, values = np.asarray(measured.ts), np.asarray(measured.values)[:, c]
-    size = float(np.clip(400 / len(ts), 1.2, 3.5))
+    size = float(np.clip(600 / len(ts), 2.2, 4.0))
     ax.plot(ts, values, **_DOTS, color=ACCENT if held else COLOURS[0], markersize=size, alpha=0.6)
-    ax.plot(*_broken_at_gaps(ts, model[:, c]), color=INK, linewidth=0.9)
+    ax.plot(*_broken_at_gaps(ts, model[:, c]), color=INK, linewidth=0.7)
     unit = record.channel_units[c]
     name_axes(ax, TIME, with_unit(record.channels[c], unit))
-    if unit == "rad":
+    if unit == "rad" and np.nanmax(values) - np.nanmin(values) > 2 * np.pi:  # else one tick or two
         tick_in_pi(ax.yaxis, float(np.nanmin(values)), float(np.nanmax(values)))
 
 

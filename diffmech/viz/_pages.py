@@ -1,7 +1,6 @@
 """Whole figures of one run, and pictures on disk."""
 
 import math
-import re
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ from ._energy import energy, imbalance
 from ._places import chosen_points, draw_paths, drawn_height
 from ._scene import Scene, scene_of
 from ._series import chosen, coordinates, drawable, rates
-from ._style import INK, add_axes, literal, new_figure
+from ._style import INK, add_axes, new_figure, titled
 
 FORMATS = (".png", ".pdf", ".svg")
 _COLUMN, _ROW, _LOWEST_ROW = 5.4, 2.2, 1.7  # [inch]
@@ -123,9 +122,7 @@ def _titled(figure: Any, run: Trajectory) -> Any:
     how = f"rtol {float(settings.rtol):.0e}"
     if settings.dt is not None:
         how = f"dt {float(settings.dt):.3g} s"
-    # Names of the catalogue are words of the command line: `n_link:n=5`.
-    name = literal(re.sub(r":(?=\w+=)", ", ", run.system.name).replace("_", " "))
-    figure.suptitle(f"{name}, {settings.method}, {how}", fontsize=11, color=INK)
+    figure.suptitle(f"{titled(run.system.name)}, {settings.method}, {how}", fontsize=11, color=INK)
     return figure
 
 

@@ -1,6 +1,7 @@
 """The house style: applied to the axes we make, never to Matplotlib's settings."""
 
 import math
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -30,6 +31,11 @@ _NAMED_OF_MANY = 5
 def literal(text: str) -> str:
     """A user's text as Matplotlib shows it unchanged: `$` does not start mathematics."""
     return text.replace("$", r"\$")
+
+
+def titled(machine: str) -> str:
+    """A machine's name as a title: those of the catalogue are words of the command line."""
+    return literal(re.sub(r":(?=\w+=)", ", ", machine).replace("_", " "))
 
 
 def with_unit(name: str, unit: str) -> str:
