@@ -70,7 +70,7 @@ class Machine(NamedTuple):
     ) -> Shots:
         """All segments, from starts (lanes, m) with z (lanes, p), from t0 for a duration (lanes,).
 
-        They are measured at times of shape (lanes, k). Times are NaN where nothing was measured; so is what is measured there.
+        They are measured at times of shape (lanes, k); where one is NaN, so is what is measured.
         """
         program = _program(
             self.system.laws,
