@@ -63,10 +63,10 @@ class Free(NamedTuple):
             leaves[leaf][index] = value
         return jax.tree.unflatten(jax.tree.structure(params), list(leaves.values()))
 
-    def allowed(self, z: np.ndarray) -> np.ndarray:
-        """Whether z, shape (..., p), keeps all limits, up to rounding."""
+    def allowed(self, z: np.ndarray) -> bool:
+        """Whether z, shape (p,), keeps all limits, up to rounding."""
         rows, least = self.limits[:, :-1], self.limits[:, -1]
-        return np.all(z @ rows.T >= least - 1e-12 * (1 + np.abs(least)), axis=-1)
+        return bool(np.all(rows @ z >= least - 1e-12 * (1 + np.abs(least))))
 
 
 def free_numbers(
@@ -200,6 +200,6 @@ def _limits(
         for k in range(3):  # the sum of the other two is not smaller
             signs = [-1.0 if j == k else 1.0 for j in range(3)]
             pairs = list(zip(signs, body, strict=True))
-            known = sum(s * float(np.asarray(own[x[0]])[x[1]]) for s, x in pairs if x not in places)
-            row({places[x]: s for s, x in pairs if x in places}, -known)
+            fixed = [s * float(np.asarray(own[x[0]])[x[1]]) for s, x in pairs if x not in places]
+            row({places[x]: s for s, x in pairs if x in places}, -sum(fixed, start=0.0))
     return np.array(rows).reshape(-1, p + 1)
