@@ -74,6 +74,7 @@ _HOMES = {
     "Spring": "model",
     "StabilityMap": "analysis",
     "Status": "_results",
+    "Structure": "identification",
     "System": "model",
     "Tournament": "simulation",
     "Trajectory": "simulation",
@@ -132,6 +133,7 @@ _HOMES = {
     "simulate": "simulation",
     "spherical": "geometry",
     "stability_map": "analysis",
+    "structure": "identification",
     "torque": "model",
     "tournament": "simulation",
     "tune_cpu": "_tuning",
@@ -141,7 +143,10 @@ _HOMES = {
     "winding_number": "analysis",
     "zoom": "analysis",
 }
-_ROOMS = ("analysis", "ensemble", "geometry", "model", "motion", "simulation", "systems", "viz")
+_ROOMS = (
+    *("analysis", "ensemble", "geometry", "identification", "model", "motion", "simulation"),
+    *("systems", "viz"),
+)
 
 __all__ = [*sorted([*_HOMES, *_ROOMS]), "__version__"]  # pyright: ignore[reportUnsupportedDunderAll]
 
@@ -149,6 +154,7 @@ if TYPE_CHECKING:
     from . import (
         analysis as analysis,
         geometry as geometry,
+        identification as identification,
         model as model,
         motion as motion,
         simulation as simulation,
@@ -230,6 +236,10 @@ if TYPE_CHECKING:
         revolute as revolute,
         spherical as spherical,
         universal as universal,
+    )
+    from .identification import (
+        Structure as Structure,
+        structure as structure,
     )
     from .model import (
         AbstractPart as AbstractPart,

@@ -38,6 +38,7 @@ ROOMS: dict[str, tuple[int, set[str]]] = {
     "simulation": (4, {"diffrax", "optimistix", "lineax"}),
     "ensemble": (4, {"diffrax"}),
     "analysis": (5, {"optimistix", "lineax", "scipy"}),
+    "identification": (6, {"optimistix", "optax", "scipy"}),
     "viz": (7, {"matplotlib", "mpl_toolkits", "PIL"}),
     "cli": (8, {"click"}),
     "__main__": (9, set()),

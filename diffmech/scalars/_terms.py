@@ -11,6 +11,7 @@ norm at zero is no term of its own. Then like terms meet, and what stands before
 multiplies it.
 """
 
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -86,6 +87,7 @@ class _Opener(AbstractReader):
     def __init__(self, tape: Tape, hot: set[Place]):
         super().__init__(tape, hot, _MOST_TERMS)
         self._inverses: dict[Place, Place] = {}  # 1/x -> x
+        self._squares: dict[Place, Polynomial | None] = {}
 
     def polynomials(self, places: list[Place]) -> list[Polynomial]:
         """Of each place."""
@@ -129,8 +131,11 @@ class _Opener(AbstractReader):
             base = self._inverses.get(factor)
             if base in present:
                 return (factor, base), {((), ()): 1.0}
-            if factors.count(factor) > 1:
-                square = self._square(factor)
+        for factor, following in pairwise(sorted(factors)):
+            if factor == following:
+                if factor not in self._squares:
+                    self._squares[factor] = self._square(factor)
+                square = self._squares[factor]
                 if square is not None:
                     return (factor, factor), square
         return None
