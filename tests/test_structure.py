@@ -3,6 +3,7 @@
 from functools import cache
 from typing import Any
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 
 import diffmech as dm
 from diffmech.identification import named_numbers
+from diffmech.model import length_field
 from diffmech.motion import acceleration_of
 
 from .by_tape import by_arrays
@@ -213,10 +215,23 @@ def test_a_smoothing_width_is_named_singly() -> None:
 
 
 def test_two_widths_of_which_only_the_ratio_counts() -> None:
-    rubbing = oscillator(
-        lambda x, v, p: -p["k"] * jnp.tanh(p["a"] * x / p["b"]), k=4.0, a=2.0, b=3.0
-    )
-    assert dm.structure(rubbing, ("a", "b")).determined == ("a/b",)
+    spring = oscillator(lambda x, v, p: -p["k"] * jnp.tanh(p["a"] * x / p["b"]), k=4, a=2, b=3)
+    said = dm.structure(spring, ("a", "b"))
+    assert said.determined == ("a/b",)
+    assert said.mirrors == (), "that both may change sign is said already"
+
+
+def test_a_sum_inside_of_a_function_is_found() -> None:
+    spring = oscillator(lambda x, v, p: -jnp.tanh((p["a"] + p["b"]) * x), a=2, b=3)
+    assert dm.structure(spring, ("a", "b")).determined == ("a + b",)
+
+
+def test_special_values_do_not_hide_what_others_show() -> None:
+    """At a = 1 the force does not change with a to first order; anywhere else it does."""
+    spring = oscillator(lambda x, v, p: -p["k"] * x - (p["a"] - 1) ** 2 * x**3, k=4, a=1)
+    said = dm.structure(spring, ("k", "a"))
+    assert said.all_determined
+    assert np.min(said.singular_values) > 0.1
 
 
 def test_mirror_solutions_are_named() -> None:
@@ -226,8 +241,17 @@ def test_mirror_solutions_are_named() -> None:
     said = dm.structure(both, ("a", "b"))
     assert said.all_determined
     assert said.mirrors == ("a and b exchanged give the same motion",)
-    # A length is never negative, so that its mirror image is no solution.
-    assert dm.structure(dm.systems.pendulum(), ("length", "gravity")).mirrors == ()
+
+
+class Length(eqx.Module):
+    length: Any = length_field()
+
+
+def test_mirror_images_that_no_machine_has_are_left_out() -> None:
+    def lagrangian(q: Any, qd: Any, t: Any, p: Any) -> Any:
+        return 0.5 * qd[0] ** 2 - 0.5 * p.length**2 * q[0] ** 2
+
+    assert dm.structure(dm.System(lagrangian, {"x": "m"}, Length(2.0)), "length").mirrors == ()
 
 
 def test_constraints_tell_lengths_that_accelerations_do_not() -> None:
@@ -236,6 +260,9 @@ def test_constraints_tell_lengths_that_accelerations_do_not() -> None:
         "lengths[0], lengths[1] and gravity are determined, of the others only "
         "masses[0]/masses[1]; masses scale out"
     )
+    # x ẍ + y ÿ = −ẋ² − ẏ² does not know the length, x² + y² = length² does.
+    dae = dm.structure(dm.systems.pendulum_dae(), ("mass", "length", "gravity"))
+    assert dae.determined == ("length", "gravity")
     ball = dm.structure(dm.systems.rolling_ball(), ("mass", "radius", "slope", "gravity"))
     assert ball.words == (
         "radius is determined, of the others only gravity*sin(slope); mass does nothing"
@@ -249,6 +276,12 @@ def test_equations_without_a_lagrangian_are_read_as_they_are() -> None:
         {"k": 2.0, "m": 0.5, "c": 0.1},
     )
     assert dm.structure(explicit, ("k", "m", "c")).determined == ("c", "k/m")
+    sum_of_quotients = dm.Explicit(
+        lambda q, qd, t, p: -(p["k"] / p["m"] + p["b"]) * q,
+        {"x": "m"},
+        {"k": 2.0, "m": 0.5, "b": 0.1},
+    )
+    assert dm.structure(sum_of_quotients, ("k", "m", "b")).determined == ("(k + b*m)/m",)
 
 
 def test_where_there_are_no_words_the_unseen_changes_are_printed() -> None:

@@ -9,6 +9,7 @@ from ._balance import Balance, States
 
 _SAME = 1e-9  # of the accelerations
 _STATES = 6  # at which they are compared
+_AT_ONCE = 200  # changes: every operation of the program holds an array of all of them
 
 
 class Mirror(NamedTuple):
@@ -64,9 +65,15 @@ def _exchanged(balance: Balance, i: int, j: int) -> Mirror:
 def _same(
     balance: Balance, states: States, numbers: np.ndarray, mirrors: list[Mirror]
 ) -> list[Mirror]:
+    """Those under which the machine moves as before, a few hundred at a time."""
+    parts = [mirrors[i : i + _AT_ONCE] for i in range(0, len(mirrors), _AT_ONCE)]
+    return [one for part in parts for one in _same_of(balance, states, numbers, part)]
+
+
+def _same_of(
+    balance: Balance, states: States, numbers: np.ndarray, mirrors: list[Mirror]
+) -> list[Mirror]:
     """Those under which the machine moves as before, and keeps its constraints."""
-    if not mirrors:
-        return []
     few = states.kept(np.arange(min(len(states.q), _STATES)))
     lanes = len(few.q)
     images = np.repeat([mirror.image(numbers) for mirror in mirrors], lanes, axis=0)
