@@ -10,8 +10,18 @@ import jax
 import numpy as np
 
 from ..model import parameter_names
-from ..scalars import Coefficient, Monomial, Place, Tape, terms, varying_places, written_coefficient
+from ..scalars import (
+    Coefficient,
+    Place,
+    Tape,
+    common_factors,
+    terms,
+    varying_places,
+    without_all,
+    written_coefficient,
+)
 from ._balance import Balance
+from ._named import entry_name
 
 _INSIDE = 20  # functions within functions that are looked into
 _FUNCTION = 3.0  # how long a function of numbers is to read, in names
@@ -30,7 +40,7 @@ def names_of(balance: Balance) -> dict[Place, str]:
     """The path of every parameter that has no number on the tape, by place."""
     leaves = jax.tree.leaves(balance.inputs[-1])
     return {
-        int(place): path + (f"[{','.join(map(str, index))}]" if index else "")
+        int(place): entry_name(path, index)
         for path, leaf in zip(parameter_names(balance.params), leaves, strict=True)
         for index, place in np.ndenumerate(leaf)
         if not balance.tape.is_constant(int(place))
@@ -84,10 +94,10 @@ class Alphabet:
         cleared, below = _without_denominators(self.tape, coefficient)
         for place, power in below.items():
             self._spell(place, -power, exponents)
-        common = _common(list(cleared))
+        common = common_factors(cleared)
         for place in common:
             self._spell(place, 1, exponents)
-        rest = {_less(factors, common): number for factors, number in cleared.items()}
+        rest = {without_all(factors, common): number for factors, number in cleared.items()}
         if len(rest) > 1:
             place, weight = self._sum(rest)
             self._note(place, weight, 1, exponents)
@@ -140,22 +150,3 @@ def _without_denominators(
         key = tuple(sorted(kept))
         cleared[key] = cleared.get(key, 0.0) + number
     return cleared, below
-
-
-def _common(products: list[Monomial]) -> Monomial:
-    shared = list(products[0])
-    for factors in products[1:]:
-        rest, kept = list(factors), []
-        for factor in shared:
-            if factor in rest:
-                rest.remove(factor)
-                kept.append(factor)
-        shared = kept
-    return tuple(shared)
-
-
-def _less(factors: Monomial, taken: Monomial) -> Monomial:
-    rest = list(factors)
-    for factor in taken:
-        rest.remove(factor)
-    return tuple(rest)

@@ -50,6 +50,11 @@ class NamedNumbers(NamedTuple):
         return self.put(zero, np.eye(len(self.names)))
 
 
+def entry_name(leaf: str, index: tuple[int, ...]) -> str:
+    """The path of one entry of a leaf, or of the leaf itself if it is one number."""
+    return leaf + (f"[{','.join(map(str, index))}]" if index else "")
+
+
 def named_numbers(params: Params, paths: Sequence[str]) -> NamedNumbers:
     """The numbers that `paths` name; a leaf stands for all its entries.
 
@@ -72,7 +77,7 @@ def named_numbers(params: Params, paths: Sequence[str]) -> NamedNumbers:
                     f"`{names[where.index(place)]}` again: leave one of them out"
                 )
             where.append(place)
-            names.append(leaf + (f"[{','.join(map(str, entry))}]" if entry else ""))
+            names.append(entry_name(leaf, entry))
     if not names:
         raise ValueError(
             f"`free` must name parameters, but names none. Valid names: {', '.join(order)}."

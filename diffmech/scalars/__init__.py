@@ -23,7 +23,11 @@ from ._notation import (
     Notation as Notation,
     spelled as spelled,
 )
-from ._polynomials import Monomial as Monomial
+from ._polynomials import (
+    Monomial as Monomial,
+    common_factors as common_factors,
+    without_all as without_all,
+)
 from ._shapes import Places as Places, constants as constants
 from ._sincos import LARGEST_ANGLE as LARGEST_ANGLE, sincos as sincos
 from ._solve import Factors as Factors

@@ -20,6 +20,24 @@ def without(factors: Monomial, factor: Place) -> Monomial:
     return factors[:i] + factors[i + 1 :]
 
 
+def without_all(factors: Monomial, taken: Monomial) -> Monomial:
+    """A product with several of its factors left out."""
+    for factor in taken:
+        factors = without(factors, factor)
+    return factors
+
+
+def common_factors(products: Iterable[Monomial]) -> Monomial:
+    """The factors that all products share, as often as all have them."""
+    first, *others = products
+    shared: Monomial = ()
+    for factor in first:
+        if all(factor in other for other in others):
+            others = [without(other, factor) for other in others]
+            shared += (factor,)
+    return shared
+
+
 def scaled(x: Polynomial, number: float) -> Polynomial:
     """number × x."""
     return {key: number * value for key, value in x.items()}

@@ -23,9 +23,11 @@ from ._polynomials import (
     Monomial,
     Polynomial,
     added,
+    common_factors,
     multiplied,
     scaled,
     without,
+    without_all,
 )
 from ._tape import Place, Tape
 from ._unknown import NotScalar
@@ -165,16 +167,14 @@ class _Opener(AbstractReader):
     def _inverse(self, x: Polynomial) -> Polynomial:
         """1/x: factors that all terms have in common each by itself, the rest as one atom."""
         keys = list(x)
-        hot, cold = keys[0]
-        for other_hot, other_cold in keys[1:]:
-            hot, cold = _common(hot, other_hot), _common(cold, other_cold)
+        hot, cold = (common_factors(products) for products in zip(*keys, strict=True))
         number = x[min(keys)]  # so that (2a + 2b) and (a + b) are one atom
         result: Polynomial = {((), ()): 1.0 / number}
         for factor in (*hot, *cold):
             result = self._product(result, self._inverse_of_atom(factor))
         if len(keys) > 1:
             rest = {
-                (_less(key[0], hot), _less(key[1], cold)): value / number
+                (without_all(key[0], hot), without_all(key[1], cold)): value / number
                 for key, value in x.items()
             }
             result = self._product(result, self._inverse_of_atom(self._place_of(rest)))
@@ -302,19 +302,3 @@ def _too_long() -> NotScalar:
         f"multiplied out, an expression has more than {_MOST_TERMS} terms: give fewer parameters "
         "names, and the others their numbers"
     )
-
-
-def _common(x: Monomial, y: Monomial) -> Monomial:
-    """The factors that two products share."""
-    rest, shared = list(y), []
-    for factor in x:
-        if factor in rest:
-            rest.remove(factor)
-            shared.append(factor)
-    return tuple(shared)
-
-
-def _less(factors: Monomial, taken: Monomial) -> Monomial:
-    for factor in taken:
-        factors = without(factors, factor)
-    return factors
