@@ -78,6 +78,7 @@ _HOMES = {
     "Spring": "model",
     "StabilityMap": "analysis",
     "Status": "_results",
+    "Structure": "identification",
     "System": "model",
     "Tournament": "simulation",
     "Trajectory": "simulation",
@@ -112,6 +113,7 @@ _HOMES = {
     "forces_along": "identification",
     "hamilton_equations": "motion",
     "hamiltonian": "motion",
+    "identifiable": "identification",
     "inverse_dynamics": "motion",
     "joint": "model",
     "load": "simulation",
@@ -253,8 +255,10 @@ if TYPE_CHECKING:
         Fit as Fit,
         ForcesAlong as ForcesAlong,
         Record as Record,
+        Structure as Structure,
         fit as fit,
         forces_along as forces_along,
+        identifiable as identifiable,
         read_records as read_records,
     )
     from .model import (
