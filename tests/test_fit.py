@@ -78,6 +78,19 @@ def test_the_fit_is_a_motion_of_the_machine_itself(found: dm.Fit) -> None:
     np.testing.assert_allclose(run.qs, found.computed[0], rtol=0, atol=1e-4)
 
 
+def test_what_is_not_determined_is_said_and_what_is_has_its_error(
+    boot: dm.System, found: dm.Fit
+) -> None:
+    free = [*FREE, "IA", "mA"]
+    more = dm.fit(boot, measured(0), free, unknown="keep")
+    assert np.all(np.isinf(more.errors)), "masses scale out, and IA hides behind the others"
+    assert "not determined" in str(more)
+    value, error = more.of(lambda x, y, z, rod, mass: (x - y) / z)
+    exact, own = found.of(lambda x, y, z: (x - y) / z)
+    np.testing.assert_allclose([value, error], [exact, own], rtol=0, atol=0.05 * own)
+    assert np.isinf(more.of(lambda x, y, z, rod, mass: x / y)[1])
+
+
 def test_a_guess_from_afar_without_help_ends_in_the_same_place(
     boot: dm.System, found: dm.Fit
 ) -> None:
@@ -144,7 +157,9 @@ def test_derivatives_by_every_kind_of_number_are_those_of_differences(boot: dm.S
     ("change", "words"),
     [
         ({"free": "IB"}, "there is no parameter 'IB'"),
-        ({"free": []}, "at least one parameter"),
+        ({"free": []}, "`free` must name parameters, but names none"),
+        ({"free": [*FREE, "IA"]}, "but IBz is determined, of the others only IBx - IBy and"),
+        ({"unknown": "guess"}, "'refuse' or 'keep'"),
         ({"bounds": {"IBx": (3e-4, 2e-4)}}, "low < high"),
         ({"bounds": {"IBx": (4e-4, 5e-4)}}, "inside its bounds, but IBx is not"),
         ({"guess": {"IBx": 9e-4}}, "must be possible"),

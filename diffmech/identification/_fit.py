@@ -18,6 +18,7 @@ from ._guess import parameters_from_accelerations
 from ._measure import Measure, as_measure
 from ._preparation import (
     all_limits,
+    determined,
     divided,
     named_channels,
     noise_of,
@@ -51,6 +52,7 @@ def fit(
     delays: Mapping[str, float] | None = None,
     starts: Mapping[str, tuple[float, float]] | None = None,
     wrap: Sequence[str] = (),
+    unknown: str = "refuse",
     loss: str = "squares",
     holdout: Sequence[str | int] = (),
     first_guess: bool = True,
@@ -90,6 +92,9 @@ def fit(
     - `starts`: what is known of the start of every record, (value, standard deviation) by name of
       coordinate or rate ("theta", "theta_dot"); needed for those that are not measured.
     - `wrap`: channels with angles that jump by whole turns.
+    - `unknown`: what to do where the equations do not determine all that is free (masses often
+      scale out): "refuse", which says what they do determine, or "keep", which fits, with infinite
+      errors for what is not determined (`fit.of` has those of combinations that are).
     - `loss`: "squares", or "huber", which lets outliers count less.
     - `holdout`: names or numbers of records that are not fitted but predicted (their starts are
       fitted).
@@ -113,6 +118,7 @@ def fit(
     numbers = free_numbers(system, free, bounds, guess)
     sensors, names, extra = sensors_of(channels, offsets, scales, delays or {})
     fitted, held = divided(records, holdout)
+    words = determined(system, numbers, priors or {}, measure is not None, unknown)
     known, given = noise_of(fitted, channels, noise)
     machine = Machine(system, numbers, seen.function, len(channels), float(rtol))
     slack = max((delays or {}).values(), default=0.0)
@@ -154,6 +160,8 @@ def fit(
         predicted,
         {
             "loss": loss,
+            "unknown": unknown,
+            "words": words,
             "rtol": float(rtol),
             "segment": float(np.median(problem.segments.end - problem.segments.start)),
             "segments": len(problem.segments.start),

@@ -194,6 +194,7 @@ class Fit(eqx.Module):
             theirs = np.sqrt(np.mean(self.rms(held=True) ** 2, axis=0))
             said = ", ".join(f"{c} {r:.3g}" for c, r in zip(channels, theirs, strict=True))
             lines.append(f"{'held':<{width}}  {said} ({len(self.held)} records held back)")
+        lines.append(f"{'known':<{width}}  {settings['words']}")
         lines.append(
             f"{'numbers':<{width}}  condition {self.condition:.2g}, AIC {self.aic:.6g}, "
             f"BIC {self.bic:.6g}"

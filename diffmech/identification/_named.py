@@ -55,8 +55,14 @@ def entry_name(leaf: str, index: tuple[int, ...]) -> str:
     return leaf + (f"[{','.join(map(str, index))}]" if index else "")
 
 
+def _leaves_of(path: str, order: list[str]) -> list[str]:
+    """The path itself, or all leaves of the branch that it names."""
+    inner = [leaf for leaf in order if leaf.startswith((f"{path}.", f"{path}["))]
+    return inner if path not in order and inner else [path]
+
+
 def named_numbers(params: Params, paths: Sequence[str]) -> NamedNumbers:
-    """The numbers that `paths` name; a leaf stands for all its entries.
+    """The numbers that `paths` name; a leaf stands for all its entries, a branch for its leaves.
 
     Raises:
         ValueError: there is no such parameter, or a number is named twice.
@@ -66,7 +72,7 @@ def named_numbers(params: Params, paths: Sequence[str]) -> NamedNumbers:
     order = parameter_names(params)
     names: list[str] = []
     where: list[tuple[int, tuple[int, ...]]] = []
-    for path in paths:
+    for path in [leaf for given in paths for leaf in _leaves_of(given, order)]:
         leaf, index = parameter_place(params, path)
         shape = np.shape(parameter_paths(params)[leaf])
         for entry in [index] if index or not shape else np.ndindex(*shape):
