@@ -1,6 +1,7 @@
 """The group of commands, and how every one of them ends."""
 
 import contextlib
+import errno
 import os
 import sys
 import traceback
@@ -139,6 +140,8 @@ def _ending(error: BaseException, signals: Signals) -> tuple[int, str]:
         return 1, f"Error: {for_the_shell(_sentence(getattr(error, 'reason', error)))}"
     if isinstance(error, ValueError | FileNotFoundError | FileExistsError | NotADirectoryError):
         return 2, f"Error: {for_the_shell(_sentence(error))}"
+    if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
+        return 2, f"Error: there is no file `{error.filename}`: no name can be that long."
     if isinstance(error, OSError):
         return 1, f"Error: {for_the_shell(_sentence(error))}"
     return 1, (

@@ -16,6 +16,20 @@ def assignment(text: str, option: str, example: str) -> tuple[str, str]:
     return name.strip(), value.strip()
 
 
+def assignments(texts: Sequence[str], option: str, example: str) -> dict[str, str]:
+    """Many `name=value`, by name; one that is given twice is refused."""
+    given: dict[str, str] = {}
+    for text in texts:
+        name, value = assignment(text, option, example)
+        if name in given:
+            raise click.UsageError(
+                f"{option} {shortened(name)} must be given once, but is given as "
+                f"{quoted(given[name])} and as {quoted(value)}: leave one out."
+            )
+        given[name] = value
+    return given
+
+
 def require_known(word: str, kind: str, options: Sequence[str]) -> None:
     """Refuse a name that is not among the valid ones."""
     if word not in options:
@@ -41,6 +55,9 @@ _SHELL = {
     "`assemble(system, q0, qd0)` gives": "--assemble starts from",
     "; `check_start=False` runs from this one all the same": "",
     "`assemble(system, q, qd)` gives": "`diffmech simulate SYSTEM --assemble` starts from",
+    "diagnoses need constraints, but": "`diffmech doctor SYSTEM` examines constraints, but",
+    "assemblies need constraints, but": "--assemble needs constraints to keep, but",
+    "; `System(..., constraints=...)` declares them": "",
     "`doctor` tells": "`diffmech doctor SYSTEM` tells",
     ", or `baumgarte(omega, zeta)` or `penalty(alpha, omega, zeta)`": "",
     "for others run `simulate` under `jax.vmap`": "`diffmech simulate` takes others",
