@@ -9,7 +9,7 @@ import numpy as np
 
 from .._records import read_record, write_record
 from ..model import AbstractSystem, CoordinateUnits
-from ..motion import Likeness, likeness, require_alike
+from ..motion import Likeness, likeness, require_alike, require_same_coordinates
 from ..simulation import Recorded
 from ._axes import Axis
 from ._map_record import Edge, StabilityMap
@@ -67,14 +67,9 @@ def read_map(path: str | Path, system: AbstractSystem | None = None) -> tuple[St
         ) from error
     if system is None:
         return record, done
-    coordinates = record.system.coordinates
-    if system.coordinates != coordinates:
-        raise ValueError(
-            f"`{path}` was not loaded: the map was made with the coordinates "
-            f"{', '.join(coordinates)}, but {system.name!r} has {', '.join(system.coordinates)}"
-        )
-    machine = system.with_params(record.settings["params"])
     try:
+        require_same_coordinates(system, record.system.coordinates)
+        machine = system.with_params(record.settings["params"])
         require_alike(machine, machine.params, cast(Likeness, record.likeness))
     except ValueError as error:
         raise ValueError(f"`{path}` was not loaded: {error}") from None

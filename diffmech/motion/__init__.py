@@ -57,7 +57,12 @@ from ._hamilton import (
     velocity_of as velocity_of,
 )
 from ._kkt import REFINEMENTS as REFINEMENTS, REGULARISATION as REGULARISATION
-from ._likeness import Likeness as Likeness, likeness as likeness, require_alike as require_alike
+from ._likeness import (
+    Likeness as Likeness,
+    likeness as likeness,
+    require_alike as require_alike,
+    require_same_coordinates as require_same_coordinates,
+)
 from ._multipliers import (
     Violations as Violations,
     constraint_forces as constraint_forces,
