@@ -45,6 +45,15 @@ def boot() -> dm.System:
         ({"reduce": "first"}, "there is no reducer 'first'"),
         ({"reduce": 3}, "objects with methods init, update, finish"),
         ({"reduce": dm.Last}, "objects with methods init, update, finish"),
+        (
+            {"reduce": dm.FirstTime(lambda q, qd, t, p: q)},
+            r"`reduce\['first_time'\]` .* must return a scalar, shape \(\), but returns .*\(2,\)",
+        ),
+        (
+            {"reduce": {"far": dm.Crossings(lambda q, qd, t, p: None)}},
+            r"`reduce\['far'\]` .*raised",
+        ),
+        ({"reduce": dm.Smallest(lambda q, qd, t, p: q[2])}, "entry 2 of an axis with 2"),
         ({"reduce": [dm.Last(), dm.Last()]}, "two reducers called 'last': name them"),
         ({"reduce": dm.Samples([0.5, 3.0])}, "sample times must lie between 0 s and 1 s"),
         ({"reduce": dm.Growth([1.0, 0.0])}, r"tangents of Growth must have shape \(k, 4\)"),

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -67,6 +68,17 @@ def test_constant_steps_that_an_event_did_not_end_are_told_to_be_longer() -> Non
         )
     assert "raise `max_steps`, shorten the run, or lengthen `dt`" in str(caught.value)
     assert "tolerance" not in str(caught.value)
+
+
+def test_a_run_is_looked_up_under_a_trace_and_is_nan_beyond_its_ends() -> None:
+    run = dm.simulate(_oscillator(), [1.0], duration=1.0, method="Tsit5", samples=11)
+    times = np.array([0.0, 0.33, 1.0])
+    found = jax.jit(lambda t: run(t))(np.append(times, [-0.1, 1.1]))
+    for here, there in zip(found, run(times), strict=True):
+        np.testing.assert_allclose(here[:3], there, rtol=1e-14)
+        assert np.all(np.isnan(here[3:])), "extrapolated without a word"
+    with pytest.raises(ValueError, match=r"`t` must lie within the run, 0 to 1 s, but is 1\.1"):
+        run(1.1)
 
 
 def _disc_on_a_line(named: bool) -> dm.System:

@@ -20,10 +20,17 @@ from .._checks import (
     is_traced,
     require_few_steps,
     require_resolvable,
+    trial_condition,
 )
 from .._suggest import quoted, suggestion
 from .._typing import AnyArray, Params
-from ..model import AbstractSystem, match_params, parameter_paths, require_finite_params
+from ..model import (
+    AbstractSystem,
+    match_params,
+    parameter_paths,
+    require_finite_params,
+    trial_arguments,
+)
 from ..motion import (
     AbstractStabilisation,
     Baumgarte,
@@ -32,7 +39,7 @@ from ..motion import (
     as_stabilisation,
 )
 from ._control import Tolerances
-from ._reducers import EnergyError, Last
+from ._reducers import Crossings, EnergyError, FirstTime, Largest, Last, Smallest
 
 DEFAULT_RTOL = {"float64": 1e-8, "float32": 1e-4}
 DEFAULT_MAX_STEPS = 100_000
@@ -231,6 +238,9 @@ def reducers(given: Any, system: AbstractSystem) -> tuple[list[str], list[Any]]:
                 f"`reduce` must hold objects with methods {', '.join(_PROTOCOL)}, but {name!r} is "
                 f"{one!r}"
             )
+        elif isinstance(one, FirstTime | Largest | Smallest | Crossings):
+            asked = one.condition if isinstance(one, FirstTime) else one.function
+            trial_condition(asked, f"reduce[{name!r}]", *trial_arguments(system.n, system.params))
     return list(named), list(named.values())
 
 
