@@ -109,7 +109,8 @@ def test_an_interrupted_ensemble_keeps_what_is_done(
 def test_results_that_do_not_fit_are_refused_with_the_numbers(
     boot: dm.System, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("diffmech._memory._available", lambda: 4096)
+    free = iter([2**40, 4096])  # enough for the starts
+    monkeypatch.setattr("diffmech._memory._available", lambda: next(free))
     with pytest.raises(ValueError, match=r"the results of 5000 motions need .* GiB, but only"):
         dm.ensemble(boot, np.full((5000, 2), 0.1), duration=0.01)
 

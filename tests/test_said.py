@@ -18,6 +18,22 @@ def test_more_samples_than_memory_holds_are_refused_with_the_numbers() -> None:
         dm.simulate(machine("pendulum"), [1.0], duration=1.0, samples=10**12)
 
 
+def test_more_motions_than_memory_holds_are_refused_before_they_are_copied() -> None:
+    pendulum, many = machine("pendulum"), np.broadcast_to(0.1, (10**11,))
+    sentence = r"of 100000000000 motions need \S+ GiB, but only"
+    calls: tuple[dict[str, Any], ...] = (
+        {"q0s": many[:, None]},
+        {"q0s": {"theta": many}},
+        {"q0s": [0.1], "qd0s": many[:, None]},
+        {"q0s": [0.1], "params": {"length": many}},
+    )
+    for call in calls:
+        with pytest.raises(ValueError, match=sentence):
+            dm.ensemble(pendulum, **call, duration=1.0)
+    with pytest.raises(ValueError, match=r"10000000000000 values of axis `theta` need \S+ GiB"):
+        dm.stability_map(pendulum, {"theta": (0, 1, 10**13)}, dm.Tumble("theta", 2.0), 1.0)
+
+
 def test_more_coordinates_than_a_mass_matrix_has_room_for_are_refused_at_once() -> None:
     names = tuple(f"x{i}" for i in range(1_000_000))
     chain = dm.System(lambda q, qd, t, p: 0.5 * qd @ qd, names, name="dust")

@@ -24,6 +24,7 @@ from ._march import march
 from ._prepare import (
     parameters,
     reducers,
+    require_room,
     spread_out,
     stabilisation,
     states,
@@ -113,6 +114,7 @@ def ensemble(
     clock, before = time.perf_counter(), compiling_seconds()
     numbers = tolerances(t0, duration, rtol, atol, dt, max_steps)
     how = stabilisation(system, stabilise)
+    require_room(system, q0s, qd0s, params)
     values, varies, common = parameters(system, params)
     starts, varying = spread_out(
         states(system, q0s, "q0s"), states(system, qd0s, "qd0s"), values, varies

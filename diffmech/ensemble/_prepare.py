@@ -22,6 +22,7 @@ from .._checks import (
     require_resolvable,
     trial_condition,
 )
+from .._memory import require_memory
 from .._suggest import quoted, suggestion
 from .._typing import AnyArray, Params
 from ..model import (
@@ -88,6 +89,17 @@ def stabilisation(system: AbstractSystem, given: Any) -> AbstractStabilisation |
             f"{how.name!r}: `simulate` takes it"
         )
     return how
+
+
+def require_room(system: AbstractSystem, *given: Any) -> None:
+    """Refuse more motions than memory has room for, before their starts are copied."""
+    shapes = [leaf.shape for leaf in jax.tree.leaves(given) if hasattr(leaf, "shape")]
+    count = max((shape[0] for shape in shapes if shape), default=1)
+    # Starts as given and joined, where they ended, and four numbers about each.
+    each = float_dtype().itemsize * (6 * system.n + 4)
+    require_memory(
+        each * count, f"starts and ends of {count} motions", "take fewer, or run them in parts"
+    )
 
 
 def states(system: AbstractSystem, given: Any, label: str) -> AnyArray:
