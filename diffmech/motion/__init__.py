@@ -92,5 +92,9 @@ from ._stabilise import (
     penalty as penalty,
     stabilisation_as_data as stabilisation_as_data,
 )
-from ._starts import START_VIOLATION as START_VIOLATION, require_consistent as require_consistent
+from ._starts import (
+    kept_at as kept_at,
+    kept_of as kept_of,
+    require_consistent as require_consistent,
+)
 from ._state import Field as Field, pack as pack, unpack as unpack
