@@ -18,6 +18,8 @@ WRONG_PRECISION = (
     "set DIFFMECH_X64=0) before importing diffmech for float64."
 )
 
+ROUNDINGS = 64  # so many roundings of what is added up are nothing
+
 
 def briefly(value: Any) -> str:
     """What somebody passed, for a sentence: itself if it is short, else its type."""

@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from .._checks import ROUNDINGS
 from .._typing import AnyArray, Params, Scalar, Vector
 from ..model import AbstractSystem, Laws
 from ._constraints import rate_residual_of
@@ -17,7 +18,6 @@ from ._multipliers import Violations, violations_of
 # radians from it the size no longer counts.
 START_DIGITS = 1e-6
 _LARGEST_PLACE = 10.0
-_ROUNDINGS = 64  # of the terms of a row; what is below them is certainly kept
 
 
 class Kept(NamedTuple):
@@ -54,7 +54,7 @@ def kept_of(laws: Laws, q: Vector, qd: Vector, t: Scalar, params: Params) -> Kep
         lambda q, qd: rate_residual_of(laws, q, qd, t, params), argnums=(0, 1)
     )(q, qd)
     slopes, rows, place, rate = map(jnp.abs, (slopes, rows, q, qd))
-    rounding = _ROUNDINGS * jnp.finfo(q.dtype).eps
+    rounding = ROUNDINGS * jnp.finfo(q.dtype).eps
     digits = START_DIGITS * (1.0 + jnp.minimum(place, _LARGEST_PLACE))
     rate_digits = START_DIGITS * (1.0 + rate)
     allowed = Violations(
@@ -70,7 +70,7 @@ _violations, _kept = by_laws(violations_of), by_laws(kept_of)
 def kept_at(laws: Laws, q: AnyArray, qd: AnyArray, t: AnyArray, params: Params) -> Kept:
     """The same of numbers: slopes are asked for only where something is left beyond rounding."""
     found = jax.tree.map(np.asarray, _violations(laws, q, qd, t, params))
-    rounding = _ROUNDINGS * np.finfo(found.rate.dtype).eps
+    rounding = ROUNDINGS * np.finfo(found.rate.dtype).eps
     certain = Violations(*(np.full(rows.shape, rounding) for rows in found))
     kept = Kept(found, certain)
     if np.all(kept.place) and np.all(kept.rate):
