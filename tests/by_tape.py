@@ -19,10 +19,10 @@ from diffmech.scalars import (
     _interpret,
     _linear,
     constants,
+    on_arrays,
     unknowns,
     write,
 )
-from diffmech.scalars._numbers import ON_NUMBERS
 
 
 def gathered(values: Any, lanes: int) -> np.ndarray:
@@ -44,27 +44,7 @@ def given(places: Any, batch: Any) -> dict[int, Any]:
     }
 
 
-_ON_ARRAYS: dict[str, Callable[..., Any]] = {
-    "div": np.divide,
-    "not": np.logical_not,
-    "select": lambda condition, if_false, if_true: np.where(condition, if_true, if_false),
-    "sign": np.sign,
-    "to_bool": lambda x: np.asarray(x, bool),
-    "to_float": lambda x: np.asarray(x, float),
-    "to_int": lambda x: np.asarray(x, int),
-}
-# These are the same for arrays as for numbers.
-_ALIKE = {
-    *("abs", "acos", "add", "and", "asin", "atan", "atan2", "cos", "cosh", "eq", "exp", "ge"),
-    *("gt", "is_finite", "le", "log", "lt", "max", "min", "mul", "ne", "neg", "or", "pow"),
-    *("rsqrt", "sin", "sinh", "sqrt", "sub", "tan", "tanh", "xor"),
-}
 _LARGEST_SYSTEM = 20  # unknowns: arrays take longer lists than lanes
-
-
-def _on_arrays(name: str) -> Callable[..., Any]:
-    assert name in _ON_ARRAYS or name in _ALIKE, f"there is no `{name}` of arrays here yet"
-    return _ON_ARRAYS.get(name) or ON_NUMBERS[name]
 
 
 class Arrays(AbstractAlgebra):
@@ -75,7 +55,7 @@ class Arrays(AbstractAlgebra):
 
     def operate(self, name: str, *arguments: Any) -> Any:
         with np.errstate(all="ignore"):  # as in lanes
-            return _on_arrays(name)(*arguments)
+            return on_arrays(name)(*arguments)
 
     def sincos(self, x: Any) -> tuple[Any, Any]:
         return np.sin(x), np.cos(x)
@@ -144,7 +124,7 @@ class _Program:
                 for i, result in enumerate(detour.results):
                     self._steps.append((result, itemgetter(i), (label,)))
             elif name != "input":
-                self._steps.append((place, _on_arrays(name), arguments))
+                self._steps.append((place, on_arrays(name), arguments))
 
     def __call__(self, *given: Any) -> list[Any]:
         """The outputs' values: numbers, or arrays of all lanes."""

@@ -131,6 +131,7 @@ def test_equations_without_scalar_form_run_as_arrays() -> None:
     got = dm.ensemble(odd, [[0.3, 0.2], [0.1, 0.4]], duration=1.0, rtol=1e-10)
     assert got.settings["form"] == "arrays"
     assert "eigh" in got.settings["why"]
+    assert not np.any(got.indefinite)
     run = dm.simulate(odd, [0.3, 0.2], duration=1.0, rtol=1e-11, samples=2)
     assert np.max(np.abs(got.values["last"][0][0] - run.qs[-1])) < 1e-8
 

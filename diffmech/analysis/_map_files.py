@@ -38,6 +38,7 @@ def write_map(
         # A criterion is read in its own order; objects of the file are in that of the alphabet.
         "settings": {**settings, "criterion": list(settings["criterion"].items())},
         "done": record.verdicts.size if done is None else done,
+        "indefinite": record.indefinite,
         "edges": None if edges is None else [[int(e.before), int(e.after)] for e in edges],
     }
     arrays = {name: np.asarray(getattr(record, name)) for name in _ARRAYS}
@@ -112,6 +113,7 @@ def _rebuilt(meta: dict[str, Any], arrays: dict[str, np.ndarray]) -> StabilityMa
         energy_error=arrays["energy_error"],
         status=arrays["status"],
         edges=edges,
+        indefinite=int(meta["indefinite"]),
         settings={**settings, "criterion": dict(settings["criterion"])},
         system=Recorded(str(meta["system"]), CoordinateUnits(dict(meta["coordinates"])), {}),
         likeness=Likeness(**{name: arrays[_LIKENESS + name] for name in Likeness._fields}),

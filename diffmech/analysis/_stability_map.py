@@ -108,6 +108,8 @@ def stability_map(
                     points = study.at(grid.places(start, stop))
                     record = _with_engine(record, points.engine, keeper)
                     _fill(record, points, start, stop)
+                    unreal = record.indefinite + int(np.sum(points.indefinite))
+                    record = replace(record, indefinite=unreal)
                     done = stop
                     keeper.keep(record, done)
                     bar.update(done)

@@ -21,6 +21,7 @@ from ._equations import Layout
 from ._failed import without_failed
 from ._form import choose, numbers_of, worth_fixing
 from ._march import march
+from ._masses import indefinite_starts
 from ._prepare import (
     parameters,
     reducers,
@@ -153,6 +154,9 @@ def ensemble(
         numbers=numbers,
         stops=times,
     )
+    unreal = (
+        None if is_traced(run, starts, varying) else indefinite_starts(plan, run, starts, varying)
+    )
     whole = march(plan, run, starts, varying, system.name, progress)
     whole = _picked(whole, made, picks)
     if is_traced(whole):
@@ -175,6 +179,7 @@ def ensemble(
         system=system,
         compiling=compiling,
         running=time.perf_counter() - clock - compiling,
+        indefinite=unreal,
     )
 
 

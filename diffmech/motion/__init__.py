@@ -26,6 +26,7 @@ from ._constraints import (
     residual_of as residual_of,
     rows_of as rows_of,
 )
+from ._definite import INDEFINITE as INDEFINITE, is_definite as is_definite
 from ._energy import (
     Energy as Energy,
     energy as energy,

@@ -15,6 +15,7 @@ from .._typing import AnyArray, Params, Samples, Times
 from ..model import ExplicitLaws, Laws
 from ..motion import (
     force_of,
+    is_definite,
     jacobian_of,
     mass_condition_of,
     mass_matrix_of,
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from ._trajectory import Trajectory
 
 _SMALL_MOMENTUM = 1e-3  # of the largest: below it a momentum may be nothing but rounding
-_INDEFINITE = -1e-9  # smallest over largest eigenvalue that rounding does not explain
 _PROBES = 3  # random states at which a coordinate must be ignorable
 
 
@@ -147,27 +147,8 @@ def _mechanics(trajectory: "Trajectory") -> tuple[_Balance, dict[str, float], fl
             size = max(np.max(np.abs(momenta[:, i])), _SMALL_MOMENTUM * np.max(np.abs(momenta)))
             drift = np.max(np.abs(momenta[:, i] - momenta[0, i]))
             kept[name] = float(drift / size) if size > 0 else float(drift)
-    definite = _is_definite(masses, rows)
+    definite = bool(np.all(is_definite(masses, rows)))
     return _balance(trajectory, masses), kept, float(np.max(conditions)), definite
-
-
-def _is_definite(masses: np.ndarray, rows: np.ndarray) -> bool:
-    """Whether T > 0 for all rates that the constraints admit, at every sample."""
-    if not np.all(np.isfinite(masses)):
-        return False
-    if not rows.shape[1]:
-        return bool(np.all(np.linalg.eigvalsh(masses) > 0))
-    if not np.all(np.isfinite(rows)):
-        return False
-    # What rows forbid is taken out: a basis of the rest, and zeros for what is missing to n.
-    _, sizes, directions = np.linalg.svd(rows, full_matrices=True)
-    eps = np.finfo(rows.dtype).eps * max(rows.shape[1:])
-    free = np.ones(directions.shape[:2], bool)
-    free[:, : sizes.shape[1]] = sizes <= eps * np.max(sizes, axis=1, keepdims=True)
-    basis = directions * free[:, :, None]
-    values = np.linalg.eigvalsh(basis @ masses @ basis.swapaxes(1, 2))
-    # Where rows lose rank, rates come in that need no mass: zero is allowed, below it is not.
-    return bool(np.all(values[:, 0] >= _INDEFINITE * np.max(np.abs(values), axis=1)))
 
 
 def assess(trajectory: "Trajectory", *, second_run: bool, progress: bool | None) -> Report:
