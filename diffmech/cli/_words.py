@@ -55,8 +55,6 @@ _SHELL = {
     "`assemble(system, q0, qd0)` gives": "--assemble starts from",
     "; `check_start=False` runs from this one all the same": "",
     "`assemble(system, q, qd)` gives": "`diffmech simulate SYSTEM --assemble` starts from",
-    "diagnoses need constraints, but": "`diffmech doctor SYSTEM` examines constraints, but",
-    "assemblies need constraints, but": "--assemble needs constraints to keep, but",
     "; `System(..., constraints=...)` declares them": "",
     "`doctor` tells": "`diffmech doctor SYSTEM` tells",
     ", or `baumgarte(omega, zeta)` or `penalty(alpha, omega, zeta)`": "",
@@ -84,6 +82,8 @@ _OPTIONS = {
 }  # fmt: skip
 _PATTERNS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
     (re.compile(r"`names=\[(?P<names>[^\]]*)\]`"), lambda m: f"--names {_bare(m['names'])}"),
+    (re.compile(r"diagnoses need"), lambda m: "`diffmech doctor SYSTEM` examines"),
+    (re.compile(r"assemblies need"), lambda m: "--assemble needs"),
     (re.compile(r"pass `method=`, the same [^,]*, to load it"), lambda m: "no option can name it"),
     (re.compile(r"`q0\[\d+\]` \((?P<name>\w+)\)"), lambda m: f"--set {m['name']}"),
     (re.compile(r"`qd0\[\d+\]` \((?P<name>\w+)\)"), lambda m: f"--set {m['name']}_dot"),
