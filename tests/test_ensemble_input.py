@@ -29,6 +29,8 @@ def boot() -> dm.System:
         ({"q0s": {"qA": [1.0, 2.0]}}, "but qB is missing"),
         ({"params": {"mB": -1.0}}, "mB"),
         ({"params": {"mB": np.nan}}, "`mB` must be finite"),
+        ({"params": {"mB": [0.1, -0.2, 0.1]}}, r"`mB\[1\]` must not be negative, but is -0\.2"),
+        ({"params": {"LA": [0.1, 0.2, 0.0]}}, r"`LA\[2\]` must be greater than zero, but is 0"),
         ({"q0s": {"qA": [1.0, 2.0], "qB": [1.0, 2.0, 3.0]}}, "arrays of one length"),
         ({"q0s": ["a", "b"]}, "`q0s` must be numbers"),
         ({"qd0s": np.zeros((4, 2))}, "must have one number of lanes, but have 3, 4"),

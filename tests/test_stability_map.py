@@ -225,6 +225,7 @@ def _height(q: Any, qd: Any, t: Any, params: Any) -> Any:
         ({"axes": {"qA": (0, 1, 2.5)}}, "number of values of qA` must be a whole number"),
         ({"axes": {"mB": [0.1, -0.1]}}, "`mB` must not be negative"),
         ({"criterion": "tumble"}, "`criterion` must be a criterion such as"),
+        ({"criterion": lambda q, qd, t, p: q}, r"`criterion` .* must return a scalar"),
         ({"criterion": dm.Tumble("qC")}, "no coordinate 'qC'"),
         ({"criterion": dm.Spread({"qD": 1.0})}, "no coordinate or rate 'qD'"),
         ({"duration": -1.0}, "`duration` must be greater than zero"),

@@ -30,6 +30,7 @@ from ..model import (
     match_params,
     parameter_paths,
     require_finite_params,
+    require_sound_params,
     trial_arguments,
 )
 from ..motion import (
@@ -180,8 +181,10 @@ def parameters(system: AbstractSystem, given: Any) -> tuple[Params, Any, Params]
     common = [own[path] if varies[path] else leaf for path, leaf in leaves.items()]
     common = match_params(jax.tree.unflatten(structure, common), system.params)
     require_finite_params(common)
+    every = jax.tree.unflatten(structure, list(leaves.values()))
+    require_sound_params(every, bodies=False)
     return (
-        jax.tree.unflatten(structure, list(leaves.values())),
+        every,
         jax.tree.unflatten(structure, list(varies.values())),
         common,
     )
