@@ -225,6 +225,18 @@ def test_the_doctor_advises_the_command_line_in_json_too(cli: Cli) -> None:
     assert remedy.startswith("remedy: `diffmech simulate SYSTEM --assemble` starts from")
 
 
+def test_a_missing_package_is_named_as_it_is_installed(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def missing(*words: Any) -> None:
+        raise ModuleNotFoundError("No module named 'PIL.Image'", name="PIL.Image")
+
+    monkeypatch.setattr("diffmech.cli._simulate.system_with", missing)
+    code, _, err = cli("simulate", "pendulum")
+    assert code == 1
+    assert "the package 'pillow' is not installed: `pip install pillow`" in err
+
+
 def test_debug_shows_the_trace(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["simulate", "babybot", "--debug"]) == 2
     said = capsys.readouterr().err

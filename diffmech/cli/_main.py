@@ -32,6 +32,9 @@ Exit codes: 0 done, 1 the run failed, 2 the request was wrong,
 """
 
 
+_PACKAGES = {"PIL": "pillow"}  # what is imported under another name than it is installed
+
+
 class _Commands(click.Group):
     """Suggests a command for one that does not exist, and keeps the order of a day's work."""
 
@@ -130,9 +133,11 @@ def _ending(error: BaseException, signals: Signals) -> tuple[int, str]:
     if isinstance(error, SystemExit):
         return 0, ""  # Click leaves this way when nobody reads its output any more
     if isinstance(error, ModuleNotFoundError):
+        name = (error.name or str(error)).partition(".")[0]
+        package = _PACKAGES.get(name, name)
         return 1, (
-            f"Error: the package {error.name!r} is not installed: `pip install {error.name}`, or "
-            "install diffmech again."
+            f"Error: the package {package!r} is not installed: `pip install {package}`, or install "
+            "diffmech again."
         )
     if isinstance(error, MemoryError):
         return 1, "Error: there is not enough memory for this: take fewer samples."
