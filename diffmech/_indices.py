@@ -2,7 +2,8 @@
 
 `q[5]` of a traced array of two entries is its last one, and `x.at[5].set(...)` changes nothing.
 Both are seen in a function's jaxpr where the index is a constant; an index that is computed from
-data may be meant to be clamped, and is left alone.
+data may be meant to be clamped, and is left alone. So are lists of places of which some are written
+to, others perhaps dropped on purpose, and what `vmap` has made of an index into its own axis.
 """
 
 import math
@@ -144,7 +145,14 @@ def _beyond(equation: JaxprEqn, values: list[Any]) -> Beyond | None:
     else:
         return None
     columns = np.moveaxis(np.atleast_1d(indices), -1, 0)
-    return _first(zip(columns, sizes, [shape[axis] for axis in axes], strict=True))
+    bounds = [shape[axis] for axis in axes]
+    if name != "gather":
+        fits = [
+            (column >= 0) & (column < size) for column, size in zip(columns, bounds, strict=True)
+        ]
+        if np.any(np.all(fits, axis=0)):
+            return None
+    return _first(zip(columns, sizes, bounds, strict=True))
 
 
 def _first(places: Any) -> Beyond | None:
