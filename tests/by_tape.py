@@ -21,10 +21,10 @@ from diffmech.scalars import (
     constants,
     gathered,
     given,
+    on_arrays,
     unknowns,
     write,
 )
-from diffmech.scalars._arrays import on_arrays
 
 _LARGEST_SYSTEM = 20  # unknowns: arrays take longer lists than lanes
 

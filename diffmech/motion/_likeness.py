@@ -11,7 +11,7 @@ import numpy as np
 
 from .._checks import in_force
 from .._typing import AnyArray, Params
-from ..model import AbstractSystem
+from ..model import AbstractSystem, CoordinateUnits
 from ._euler_lagrange import acceleration_of, by_laws
 from ._multipliers import violations_of
 
@@ -57,6 +57,23 @@ def _at(system: AbstractSystem, params: Params, t: Any, q: Any, qd: Any) -> Like
         place, rate = (np.stack([np.asarray(each[i]) for each in found]) for i in range(2))
     accelerations = np.stack([np.asarray(_acceleration(laws, *s, params)) for s in states])
     return Likeness(np.asarray(t), np.asarray(q), np.asarray(qd), accelerations, place, rate)
+
+
+def require_same_coordinates(system: AbstractSystem, kept: CoordinateUnits) -> None:
+    """Refuse a machine whose coordinates have other names or units than those of a file."""
+    remedy = "pass the machine it was made with"
+    if tuple(system.coordinates) != tuple(kept):
+        raise ValueError(
+            f"the file has the coordinates {', '.join(kept)}, but {system.name!r} has "
+            f"{', '.join(system.coordinates)}: {remedy}"
+        )
+    for name, unit in kept.items():
+        if system.coordinates[name] != unit:
+            there, here = (each or "no unit" for each in (unit, system.coordinates[name]))
+            raise ValueError(
+                f"the file has the coordinate {name!r} in {there}, but {system.name!r} has it in "
+                f"{here}: {remedy}"
+            )
 
 
 def require_alike(system: AbstractSystem, params: Params, kept: Likeness) -> None:

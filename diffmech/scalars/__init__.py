@@ -7,7 +7,13 @@ from ._algebra import (
     varying_places as varying_places,
 )
 from ._arithmetic import elementwise as elementwise
-from ._arrays import Arrays as Arrays, gathered as gathered, given as given
+from ._arrays import (
+    ArrayProgram as ArrayProgram,
+    Arrays as Arrays,
+    gathered as gathered,
+    given as given,
+    on_arrays as on_arrays,
+)
 from ._collect import collected as collected
 from ._interpret import unknowns as unknowns, write as write
 from ._lanes import Lanes as Lanes

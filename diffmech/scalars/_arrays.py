@@ -8,7 +8,7 @@ import numpy as np
 
 from ._algebra import AbstractAlgebra
 from ._numbers import ON_NUMBERS
-from ._tape import Place
+from ._tape import Place, Tape
 
 
 def _one_by_one(name: str) -> Callable[..., Any]:
@@ -79,3 +79,31 @@ def gathered(values: Any, lanes: int) -> np.ndarray:
     if not rows:
         return np.zeros((lanes, *values.shape))
     return np.stack(rows, axis=-1).reshape(lanes, *values.shape)
+
+
+class ArrayProgram:
+    """Some places of a tape, worked out one after the other for any number of lanes.
+
+    Made once, so that asking costs little more than the arithmetic.
+    """
+
+    def __init__(self, tape: Tape, places: Any):
+        self._known: dict[Place, Any] = {}
+        self._steps: list[tuple[Place, Callable[..., Any], tuple[Place, ...]]] = []
+        for place in tape.needed_for(places):
+            name, arguments = tape.operations[place]
+            if name == "constant":
+                self._known[place] = arguments[0]
+            elif name != "input":
+                self._steps.append((place, on_arrays(name), arguments))
+
+    def __call__(self, given: dict[Place, Any]) -> dict[Place, Any]:
+        """The values of all places on the way, from those of the inputs.
+
+        What has no value is NaN or infinite, as in lanes.
+        """
+        values = self._known | given
+        with np.errstate(all="ignore"):
+            for place, operate, arguments in self._steps:
+                values[place] = operate(*[values[argument] for argument in arguments])
+        return values

@@ -14,7 +14,7 @@ from .._records import read_record, require_writable, write_record
 from .._results import name_of, result_named
 from .._typing import AnyArray, Params
 from ..model import AbstractSystem, CoordinateUnits, FixedMapping, Laws, Range, parameter_names
-from ..motion import Energy, Likeness, likeness, require_alike
+from ..motion import Energy, Likeness, likeness, require_alike, require_same_coordinates
 from ._held import Held
 from ._kept_settings import settings_as_data, settings_from_data
 from ._report import Report
@@ -112,7 +112,7 @@ def load(
     path: str | Path,
     system: AbstractSystem | None = None,
     *,
-    method: diffrax.AbstractSolver | None = None,
+    method: str | diffrax.AbstractSolver | None = None,
 ) -> Trajectory:
     """Read a run written by `save`, or a folder with a run in it, as the command line writes them.
 
@@ -122,11 +122,12 @@ def load(
     its parameters have the machine's structure. That it is the same machine is tried at three
     states. Without, arrays, energies and report are there.
 
-    `method` is asked for if the run was made by a solver object that no name stands for.
+    `method` is asked for if the run was made by a solver object that no name stands for. It never
+    changes how a run was made: where the file knows the method, another one is refused.
 
     Raises:
         FileNotFoundError: no such file.
-        ValueError: a damaged or foreign file, or another machine; the reason is said.
+        ValueError: a damaged or foreign file, another machine or method; the reason is said.
     """
     path = Path(path) / RUN_FILE if Path(path).is_dir() else Path(path)
     meta, arrays = read_record(path, _KIND)
@@ -142,7 +143,7 @@ def _rebuild(
     meta: dict[str, Any],
     arrays: dict[str, np.ndarray],
     system: AbstractSystem | None,
-    method: diffrax.AbstractSolver | None,
+    method: str | diffrax.AbstractSolver | None,
 ) -> Trajectory:
     _check_shapes(arrays, len(meta["coordinates"]))
     params = [(str(path), arrays[f"{_PARAM}{i}"]) for i, path in enumerate(meta["params"])]
@@ -153,7 +154,8 @@ def _rebuild(
             str(meta["system"]), coordinates, tree, likeness=Likeness(**_part(arrays, _LIKENESS))
         )
     else:
-        machine, tree = system, _params_like(system, coordinates, params)
+        require_same_coordinates(system, coordinates)
+        machine, tree = system, _params_like(system, params)
         require_alike(machine, tree, Likeness(**_part(arrays, _LIKENESS)))
     trajectory = Trajectory(
         ts=arrays["ts"],
@@ -210,15 +212,8 @@ def _report(meta: dict[str, Any], arrays: dict[str, np.ndarray]) -> Report:
     )
 
 
-def _params_like(
-    system: AbstractSystem, coordinates: CoordinateUnits, params: list[tuple[str, AnyArray]]
-) -> Params:
+def _params_like(system: AbstractSystem, params: list[tuple[str, AnyArray]]) -> Params:
     """The stored parameters in the machine's own structure."""
-    if tuple(system.coordinates) != tuple(coordinates):
-        raise ValueError(
-            f"the run has the coordinates {', '.join(coordinates)}, but {system.name!r} has "
-            f"{', '.join(system.coordinates)}: pass the machine it was made with"
-        )
     leaves, structure = jax.tree.flatten(system.params)
     ours = list(zip(parameter_names(system.params), map(np.shape, leaves), strict=True))
     # A file written from a run that was loaded without its machine has them by the alphabet.
