@@ -33,9 +33,10 @@ def in_batches(
     arrays = [np.asarray(column) for column in columns]
     count = len(arrays[0])
     results = []
-    for start in range(0, max(count, 1), ROWS):
-        batch = [_filled_up(array[start : start + ROWS]) for array in arrays]
-        results.append(jax.tree.map(np.asarray, program(what, *batch, params)))
+    with jax.ensure_compile_time_eval():  # numbers stay numbers, within a `jit` as well
+        for start in range(0, max(count, 1), ROWS):
+            batch = [_filled_up(array[start : start + ROWS]) for array in arrays]
+            results.append(jax.tree.map(np.asarray, program(what, *batch, params)))
     return jax.tree.map(lambda *parts: np.concatenate(parts)[:count], *results)
 
 

@@ -9,13 +9,22 @@ import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 
-from ._suggest import quoted, suggestion
+from ._indices import index_beyond
+from ._suggest import LONGEST_NAME, quoted, suggestion
 from ._typing import AnyArray
 
 WRONG_PRECISION = (
     "JAX is running in float32, so mechanics gets about 6 digits: set JAX_ENABLE_X64=1 (or do not "
     "set DIFFMECH_X64=0) before importing diffmech for float64."
 )
+
+ROUNDINGS = 64  # so many roundings of what is added up are nothing
+
+
+def briefly(value: Any) -> str:
+    """What somebody passed, for a sentence: itself if it is short, else its type."""
+    text = " ".join(repr(value).split())
+    return text if len(text) <= LONGEST_NAME else f"a {type(value).__name__}"
 
 
 def is_traced(*trees: Any) -> bool:
@@ -181,7 +190,7 @@ def trial_trace(
         ) from error
     who = f"`{label}` ({getattr(function, '__qualname__', type(function).__name__)})"
     try:
-        out = jax.eval_shape(function, *arguments)
+        closed, out = jax.make_jaxpr(function, return_shape=True)(*arguments)
     except (
         jax.errors.TracerArrayConversionError,
         jax.errors.ConcretizationTypeError,
@@ -198,6 +207,12 @@ def trial_trace(
             f"{str(error).splitlines()[0] if str(error) else 'no message'}"
             + (" (is it among the declared `params`?)" if isinstance(error, KeyError) else "")
         ) from error
+    wrong = index_beyond(closed)
+    if wrong is not None:
+        raise ValueError(
+            f"{who} must stay within its arrays, but asks for entry {wrong.entry} of an axis with "
+            f"{wrong.size}: JAX would take another one, or none, without a word"
+        )
     if not hasattr(out, "shape") or not jnp.issubdtype(out.dtype, jnp.floating):
         found = f"dtype {out.dtype}" if hasattr(out, "dtype") else f"{type(out).__name__}"
         raise ValueError(f"{who} must return a real float array, but returns {found}")
@@ -207,3 +222,15 @@ def trial_trace(
         )
         raise ValueError(f"{who} must return {wanted} but returns shape {out.shape}")
     return out.shape
+
+
+def trial_condition(function: Callable[..., Any], label: str, *arguments: Any) -> None:
+    """Try a user's function of (q, qd, t, params) that returns one number, or one truth value."""
+    if not callable(function):
+        trial_trace(function, label, ())  # has the sentence for it
+
+    def as_number(*state: Any) -> Any:
+        return jnp.asarray(function(*state)).astype(float_dtype())
+
+    as_number.__qualname__ = getattr(function, "__qualname__", type(function).__name__)
+    trial_trace(as_number, label, (), *arguments)

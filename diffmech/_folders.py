@@ -8,6 +8,8 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from ._records import require_nameable
+
 _STAGE = ".writing"
 _OWNER = "owner"
 
@@ -30,7 +32,7 @@ def staged_folder(
     try:
         try:
             path.mkdir(exist_ok=True)
-            _claim(stage)
+            _claim(stage, path)
         except BlockingIOError:
             raise
         except OSError as error:
@@ -55,11 +57,12 @@ def staged_folder(
 def sole_writer(path: str | Path) -> Iterator[None]:
     """Keep other processes from writing the file `path` while the block runs."""
     path = Path(path)
+    require_nameable(path)
     if not path.absolute().parent.is_dir():
         raise FileNotFoundError(f"the directory `{path.parent}` does not exist; create it first")
     stage = path.with_name(f".{path.name}{_STAGE}")
     try:
-        _claim(stage)
+        _claim(stage, path)
     except BlockingIOError:
         raise
     except OSError as error:
@@ -71,6 +74,7 @@ def sole_writer(path: str | Path) -> Iterator[None]:
 
 
 def _require_free(path: Path, members: Sequence[str], *, overwrite: bool) -> None:
+    require_nameable(path)
     if path.exists() and not path.is_dir():
         raise FileExistsError(f"`{path}` is a file, not a folder; choose another name")
     parent = path.absolute().parent
@@ -87,8 +91,8 @@ def _require_free(path: Path, members: Sequence[str], *, overwrite: bool) -> Non
         )
 
 
-def _claim(stage: Path) -> None:
-    """Make the staging folder, unless a living process has made it."""
+def _claim(stage: Path, wanted: Path) -> None:
+    """Make the staging folder of what is `wanted`, unless a living process has made it."""
     own = Path(tempfile.mkdtemp(prefix=f"{_STAGE}-", dir=stage.parent))
     try:
         (own / _OWNER).write_text(f"{os.getpid()} {socket.gethostname()}", encoding="utf-8")
@@ -100,7 +104,7 @@ def _claim(stage: Path) -> None:
             if not stage.exists():
                 raise
             raise BlockingIOError(
-                f"somebody is writing to `{stage.parent}` at the moment: wait, choose another "
+                f"somebody is writing to `{wanted}` at the moment: wait, choose another "
                 f"place, or remove `{stage}` if nobody is"
             ) from error
     finally:

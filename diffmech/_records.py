@@ -9,6 +9,7 @@ reason, before memory for it is taken.
 
 import contextlib
 import csv
+import errno
 import hashlib
 import io
 import json
@@ -22,6 +23,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from ._suggest import quoted
 
 SCHEMA_VERSION = 1
 _MANIFEST = "manifest"
@@ -51,9 +54,31 @@ def atomic_file(path: Path, *, overwrite: bool) -> Iterator[Path]:
         temporary.unlink(missing_ok=True)
 
 
+# What stands around a file's name while it is written: `.map.npz.part.a1b2c3d4` at most.
+_ASIDE = (".", ".part.a1b2c3d4")
+
+
+def require_nameable(path: Path) -> None:
+    """Refuse a path that is too long for a file here, or for its unfinished self beside it."""
+    if not path.name:
+        return
+    try:
+        os.lstat(path.with_name(path.name.join(_ASIDE)))
+    except OSError as error:
+        if error.errno != errno.ENAMETOOLONG:
+            return
+        size, whole = (len(os.fsencode(each)) for each in (path.name, path.absolute()))
+        raise ValueError(
+            f"{quoted(path.name)} must be a shorter name, or lie in a shorter folder: it has "
+            f"{size} bytes ({whole} with its folders), and while it is written "
+            f"{sum(map(len, _ASIDE))} more, which is more than a file here can have"
+        ) from error
+
+
 def require_writable(path: str | Path, *, overwrite: bool) -> None:
     """Refuse a path that must not be written to, before any work is done for it."""
     path = Path(path)
+    require_nameable(path)
     if path.exists() and not path.is_file():
         raise FileExistsError(f"`{path}` is not a file; choose another name")
     if path.exists() and not overwrite:

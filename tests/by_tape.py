@@ -19,66 +19,14 @@ from diffmech.scalars import (
     _interpret,
     _linear,
     constants,
+    gathered,
+    given,
+    on_arrays,
     unknowns,
     write,
 )
-from diffmech.scalars._numbers import ON_NUMBERS
 
-
-def gathered(values: Any, lanes: int) -> np.ndarray:
-    """An object array of lanes as one array, the lanes in front."""
-    rows = [np.broadcast_to(np.asarray(value), (lanes,)) for value in values.ravel()]
-    if not rows:
-        return np.zeros((lanes, *values.shape))
-    return np.stack(rows, axis=-1).reshape(lanes, *values.shape)
-
-
-def given(places: Any, batch: Any) -> dict[int, Any]:
-    """What each place stands for: the batch's arrays have the lanes in front."""
-    return {
-        place: column
-        for array, values in zip(jax.tree.leaves(places), jax.tree.leaves(batch), strict=True)
-        for place, column in zip(
-            np.ravel(array).tolist(), np.reshape(values, (len(values), -1)).T, strict=True
-        )
-    }
-
-
-_ON_ARRAYS: dict[str, Callable[..., Any]] = {
-    "div": np.divide,
-    "not": np.logical_not,
-    "select": lambda condition, if_false, if_true: np.where(condition, if_true, if_false),
-    "sign": np.sign,
-    "to_bool": lambda x: np.asarray(x, bool),
-    "to_float": lambda x: np.asarray(x, float),
-    "to_int": lambda x: np.asarray(x, int),
-}
-# These are the same for arrays as for numbers.
-_ALIKE = {
-    *("abs", "acos", "add", "and", "asin", "atan", "atan2", "cos", "cosh", "eq", "exp", "ge"),
-    *("gt", "is_finite", "le", "log", "lt", "max", "min", "mul", "ne", "neg", "or", "pow"),
-    *("rsqrt", "sin", "sinh", "sqrt", "sub", "tan", "tanh", "xor"),
-}
 _LARGEST_SYSTEM = 20  # unknowns: arrays take longer lists than lanes
-
-
-def _on_arrays(name: str) -> Callable[..., Any]:
-    assert name in _ON_ARRAYS or name in _ALIKE, f"there is no `{name}` of arrays here yet"
-    return _ON_ARRAYS.get(name) or ON_NUMBERS[name]
-
-
-class Arrays(AbstractAlgebra):
-    """NumPy's arithmetic of floats and truths: nothing is compiled."""
-
-    def constant(self, value: float | int | bool) -> Any:
-        return value
-
-    def operate(self, name: str, *arguments: Any) -> Any:
-        with np.errstate(all="ignore"):  # as in lanes
-            return _on_arrays(name)(*arguments)
-
-    def sincos(self, x: Any) -> tuple[Any, Any]:
-        return np.sin(x), np.cos(x)
 
 
 class _Detour(NamedTuple):
@@ -144,7 +92,7 @@ class _Program:
                 for i, result in enumerate(detour.results):
                     self._steps.append((result, itemgetter(i), (label,)))
             elif name != "input":
-                self._steps.append((place, _on_arrays(name), arguments))
+                self._steps.append((place, on_arrays(name), arguments))
 
     def __call__(self, *given: Any) -> list[Any]:
         """The outputs' values: numbers, or arrays of all lanes."""
@@ -253,13 +201,15 @@ def by_arrays(function: Callable[..., Any], *batch: Any) -> Any:
     return carried_out(function, *jax.tree.map(lambda a: a[0], batch))(*batch)
 
 
-def by_lanes(function: Callable[..., Any], *batch: Any) -> Any:
+def by_lanes(
+    function: Callable[..., Any], *batch: Any, algebra: AbstractAlgebra | None = None
+) -> Any:
     """function over the lanes of a batch, each number an unknown of the tape."""
     tape = Tape()
     places = unknowns(tape, jax.tree.map(lambda a: a[0], batch))
     results = write(tape, function, *places)
     lanes = len(jax.tree.leaves(batch)[0])
-    evaluation = Evaluation(tape, Lanes(), given(places, batch))
+    evaluation = Evaluation(tape, algebra or Lanes(), given(places, batch))
     return jax.tree.map(lambda array: gathered(evaluation.of(array), lanes), results)
 
 

@@ -99,7 +99,8 @@ def made_fit(
         "jump": 1.25e-12,
         "converged": True,
         "whiteness": whiteness(misses),
-        "settings": {"loss": "squares", "rtol": 1e-9, "segment": 0.1 + 0.2, "segments": 26,
+        "settings": {"loss": "squares", "unknown": "refuse", "words": "all are determined",
+                     "rtol": 1e-9, "segment": 0.1 + 0.2, "segments": 26, "parting_rate": np.inf,
                      "guesses": 1, "first_guess": True, "scale": [30.0, 0.1], "steps": 3},
     }  # fmt: skip
     return dm.Fit(**{**fields, **changes})

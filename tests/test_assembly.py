@@ -100,7 +100,7 @@ def test_the_doctor_finds_change_points_here_and_nearby() -> None:
 def test_the_doctor_finds_inconsistent_rates_and_assembling_mends_them(linkage: dm.System) -> None:
     """At a place that is consistent, with rates that are not and those nearest to them."""
     place, broken = linkage.starts["default"][0], np.array([1.0, 0.3, -0.2])
-    found = dm.doctor(linkage, place, broken)
+    found = dm.doctor(linkage, np.round(place, 7), broken)  # as printed
     assert found.consistent == (True, False)
     text = str(found)
     assert "rates" in text

@@ -228,6 +228,36 @@ def test_mistakes_in_a_lagrangian_are_caught_when_it_is_declared(
         dm.System(lagrangian, ("x", "y"))
 
 
+INDEXED = {
+    "number": (lambda q: q[5], 5),
+    "from the end": (lambda q: q[-3], -3),
+    "list": (lambda q: jnp.sum(q[jnp.array([0, 7])]), 7),
+    "array": (lambda q: jnp.sum(q[np.array([1, 2])]), 2),
+    "matrix": (lambda q: jnp.outer(q, q)[0, 4], 4),
+    "written": (lambda q: jnp.sum(jnp.zeros(2).at[2].set(q[0])), 2),
+    "within": (lambda q: jax.jit(lambda x: x[3])(q), 3),
+}
+
+
+@pytest.mark.parametrize("case", INDEXED)
+def test_an_entry_that_is_not_there_is_not_taken_for_another(case: str) -> None:
+    taken, index = INDEXED[case]
+    with pytest.raises(ValueError, match=f"asks for entry {index} of an axis with 2"):
+        dm.System(lambda q, qd, t, p: 0.5 * qd @ qd + taken(q), ("x", "y"))
+
+
+def test_indices_that_are_right_or_computed_are_left_alone() -> None:
+    def lagrangian(q: Any, qd: Any, t: Any, params: Any) -> Any:
+        nearest = jnp.asarray(t, int) + 9  # clamped, perhaps on purpose
+        table = jnp.array([1.0, 2.0, 3.0])
+        right = q[-1] + q[-2] + q[1:9].sum() + q[np.array([-1, 0])].sum() + q[jnp.arange(2)].sum()
+        shifted = jnp.zeros(2).at[np.array([1, 2])].set(q, mode="drop")
+        right += shifted[1] + jnp.roll(q, 1)[0] + jnp.take(q, 5, mode="clip") + q.at[-2].add(1.0)[0]
+        return 0.5 * qd @ qd + right + table[nearest] + jnp.interp(q[0], table, table)
+
+    dm.System(lagrangian, ("x", "y"))
+
+
 def test_mistakes_in_other_functions_name_the_function() -> None:
     free = lambda q, qd, t, p: 0.5 * qd @ qd  # noqa: E731
     with pytest.raises(ValueError, match=r"`forces` .* shape \(2,\), one entry per coordinate"):
@@ -308,6 +338,13 @@ def test_wrong_types_get_a_sentence_without_type_checking() -> None:
             lambda: dm.mass_matrix(dm.Explicit(lambda q, qd, t, p: q, ("x",)), [0.0]),
             lambda: dm.System(lambda q, qd, t, p: qd @ qd, ("x",), {"m": "heavy"}),
             lambda: dm.simulate(boot, [0, 0], duration=1, params="heavy"),
+            lambda: dm.System(lambda q, qd, t, p: qd @ qd, ("x",), starts={"a": [1, 2, 3]}),
+            lambda: dm.System(lambda q, qd, t, p: qd @ qd, ("x",), starts=[1, 2]),
+            lambda: boot.with_params([1, 2]),
+            lambda: dm.action(boot, [1, 2]),
+            lambda: dm.action_gradient(boot, dm.Path(0.0, 1.0, [[0.0], [0.1], [0.2]], 2)),
+            lambda: dm.motion_between(boot, [0, 0], [1, 1], 1.0, guess="straight"),
+            lambda: dm.ensemble(boot, [0, 0], duration=1, reduce=dm.Largest(3)),
         ]
         for call in calls:
             try:
@@ -330,6 +367,13 @@ def test_wrong_types_get_a_sentence_without_type_checking() -> None:
         "the mass matrix needs a Lagrangian",
         "parameter `m` must be numbers, but",
         "parameter `params` must be numbers, but",
+        "`starts['a']` must be a pair (q0, qd0), coordinates and rates, but is [1, 2, 3]",
+        "`starts` must map names to pairs (q0, qd0)",
+        "`with_params` must be given values by path, such as with_params(mB=0.2)",
+        "`path` must be a `Path`, such as `Path.along(run)`, but is [1, 2]",
+        "`path` must have coordinates of shape (points, 2) = (..., qA, qB), but has shape (3, 1)",
+        "`guess` must be a `Path`, such as `Path.along(run)`, but is 'straight'",
+        "`reduce['largest']` must be a function of (q, qd, t, params), but is 3",
     ]
     lines = out.strip().splitlines()
     assert len(lines) == len(expected), out

@@ -161,6 +161,29 @@ WRONG: dict[str, tuple[tuple[str, ...], str]] = {
     "step": (("simulate", "pendulum", "--dt", "1e-300"), "a step is lost in rounding"),
     "both": (("simulate", "pendulum", "--dt", "0.1", "--rtol", "1e-3"), "do not apply"),
     "twice": (("simulate", "n_link:n=2,n=3"), "is given twice"),
+    "set twice": (
+        ("simulate", "pendulum", "--set", "theta=1", "--set", "theta = 2"),
+        "--set theta must be given once, but is given as '1' and as '2'",
+    ),
+    "param twice": (
+        ("doctor", "four_bar", "--param", "gravity=1", "--param", "gravity=2"),
+        "--param gravity must be given once",
+    ),
+    "criterion twice": (
+        ("map", "pendulum", "--axis", "theta=0:1:3", "--criterion", "ftle:calm=1,calm=2"),
+        "--criterion calm must be given once",
+    ),
+    "long name": (("simulate", "pendulum", "--out", "a" * 300), "must be a shorter name"),
+    "long folder": (("plot", "pendulum", "--out", f"{'a' * 300}/b.png"), "must be a shorter name"),
+    "long csv": (
+        ("map", "pendulum", "--axis", "theta=0:1:3", "--criterion", "ftle", "--csv", "a" * 250),
+        "it has 250 bytes",
+    ),
+    "long run": (("report", f"{'a' * 300}.npz"), "there is no file `aaa"),
+    "unconstrained": (
+        ("doctor", "pendulum"),
+        "`diffmech doctor SYSTEM` examines constraints, but 'pendulum' has none.",
+    ),
     "no family": (("simulate", "babyboot:n=5"), "babyboot takes no arguments"),
     "count": (("simulate", "n_link:n=0"), "must be a whole number, at least 1"),
     "film": (("simulate", "pendulum", "--film"), "--film needs --out"),
@@ -193,6 +216,25 @@ def test_wrong_words_get_one_sentence_and_exit_2(
     assert err.startswith("Error: ")
     assert len(err.splitlines()) == 1
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_doctor_advises_the_command_line_in_json_too(cli: Cli) -> None:
+    code, out, _ = cli("doctor", "pendulum_dae", "--set", "x=1.5", "--json")
+    assert code == 1
+    remedy = json.loads(out)["text"][-1]
+    assert remedy.startswith("remedy: `diffmech simulate SYSTEM --assemble` starts from")
+
+
+def test_a_missing_package_is_named_as_it_is_installed(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def missing(*words: Any) -> None:
+        raise ModuleNotFoundError("No module named 'PIL.Image'", name="PIL.Image")
+
+    monkeypatch.setattr("diffmech.cli._simulate.system_with", missing)
+    code, _, err = cli("simulate", "pendulum")
+    assert code == 1
+    assert "the package 'pillow' is not installed: `pip install pillow`" in err
 
 
 def test_debug_shows_the_trace(capsys: pytest.CaptureFixture[str]) -> None:

@@ -68,7 +68,7 @@ def no_motion(monkeypatch: pytest.MonkeyPatch) -> None:
         raise AssertionError("it computed")
 
     monkeypatch.setattr("diffmech.identification._fit.parameters_from_accelerations", refuse)
-    monkeypatch.setattr("diffmech.identification._fit.cut_well", refuse)
+    monkeypatch.setattr("diffmech.identification._fit.cut_up", refuse)
 
 
 def test_the_help_teaches_by_examples_and_loads_nothing_heavy() -> None:
@@ -133,6 +133,7 @@ def test_every_option_becomes_an_argument(cli: Cli, asked: dict[str, Any]) -> No
     assert (asked["offsets"], asked["scales"]) == (["theta1"], ["theta2"])
     assert asked["delays"] == {"theta1": pytest.approx(0.02)}
     assert asked["holdout"] == ["piece 2"]
+    assert asked["unknown"] == "keep", "the command line says what is not determined, and goes on"
     assert (asked["loss"], asked["guesses"], asked["seed"]) == ("huber", 3, 7)
 
 
@@ -183,7 +184,7 @@ WRONG = [
     (["--free", "inertias", "--guess", "masses[0]=2"], "--guess names 'masses[0]', which is not"),
     (["--free", "inertias", "--guess", "mases=2"], "Did you mean 'masses'?"),
     (["--free", "inertias", "--guess", "inertias=-1"], "give --guess or other --bounds"),
-    (["--free", "inertias", "--bounds", "inertias=5"], "--bounds must look like length=0.1:2"),
+    (["--free", "inertias", "--bounds", "inertias=5"], "--bounds inertias must look like 0.1:2"),
     (["--free", "inertias", "--bounds", "inertias=2:1"], "--bounds inertias must go up"),
     (["--free", "inertias", "--prior", "inertias[0]=1"], "such as 0.5+-0.01, but is '1'"),
     (["--free", "inertias", "--prior", "inertias[0]=1+-0"], "a standard deviation above zero"),
@@ -194,6 +195,9 @@ WRONG = [
     (["--free", "inertias", "--loss", "cubes"], "there is no loss 'cubes'"),
     (["--free", "inertias", "--guesses", "0"], "--guesses must be"),
     (["--free", "inertias", "--seed", "-1"], "--seed must be"),
+    (["--free", "masses,inertias,centres", "--unknown", "refuse"], "--unknown keep"),
+    (["--free", "inertias", "--unknown", "drop"], "Valid names: keep, refuse"),
+    (["--free", "inertias", "--offset", "theta1=1,theta1=2"], "--offset theta1 must be given once"),
     (["--free", "inertias", "--out", "fit.csv"], "--out must end in .npz"),
     (["--free", "inertias", "--report", "a/b"], "does not exist; create it first"),
 ]

@@ -85,7 +85,7 @@ def test_fits_of_different_data_are_refused_with_the_reason() -> None:
     with pytest.raises(ValueError, match="at least one fit"):
         dm.compare([])
     with pytest.raises(ValueError, match="'model 2' is a int"):
-        dm.compare([first, 3])  # pyright: ignore[reportArgumentType]
+        dm.compare([first, 3])
 
 
 def test_a_fit_that_has_not_converged_is_named() -> None:

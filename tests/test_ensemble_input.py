@@ -29,6 +29,8 @@ def boot() -> dm.System:
         ({"q0s": {"qA": [1.0, 2.0]}}, "but qB is missing"),
         ({"params": {"mB": -1.0}}, "mB"),
         ({"params": {"mB": np.nan}}, "`mB` must be finite"),
+        ({"params": {"mB": [0.1, -0.2, 0.1]}}, r"`mB\[1\]` must not be negative, but is -0\.2"),
+        ({"params": {"LA": [0.1, 0.2, 0.0]}}, r"`LA\[2\]` must be greater than zero, but is 0"),
         ({"q0s": {"qA": [1.0, 2.0], "qB": [1.0, 2.0, 3.0]}}, "arrays of one length"),
         ({"q0s": ["a", "b"]}, "`q0s` must be numbers"),
         ({"qd0s": np.zeros((4, 2))}, "must have one number of lanes, but have 3, 4"),
@@ -45,6 +47,15 @@ def boot() -> dm.System:
         ({"reduce": "first"}, "there is no reducer 'first'"),
         ({"reduce": 3}, "objects with methods init, update, finish"),
         ({"reduce": dm.Last}, "objects with methods init, update, finish"),
+        (
+            {"reduce": dm.FirstTime(lambda q, qd, t, p: q)},
+            r"`reduce\['first_time'\]` .* must return a scalar, shape \(\), but returns .*\(2,\)",
+        ),
+        (
+            {"reduce": {"far": dm.Crossings(lambda q, qd, t, p: None)}},
+            r"`reduce\['far'\]` .*raised",
+        ),
+        ({"reduce": dm.Smallest(lambda q, qd, t, p: q[2])}, "entry 2 of an axis with 2"),
         ({"reduce": [dm.Last(), dm.Last()]}, "two reducers called 'last': name them"),
         ({"reduce": dm.Samples([0.5, 3.0])}, "sample times must lie between 0 s and 1 s"),
         ({"reduce": dm.Growth([1.0, 0.0])}, r"tangents of Growth must have shape \(k, 4\)"),
@@ -100,7 +111,8 @@ def test_an_interrupted_ensemble_keeps_what_is_done(
 def test_results_that_do_not_fit_are_refused_with_the_numbers(
     boot: dm.System, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("diffmech._memory._available", lambda: 4096)
+    free = iter([2**40, 4096])  # enough for the starts
+    monkeypatch.setattr("diffmech._memory._available", lambda: next(free))
     with pytest.raises(ValueError, match=r"the results of 5000 motions need .* GiB, but only"):
         dm.ensemble(boot, np.full((5000, 2), 0.1), duration=0.01)
 
@@ -121,6 +133,7 @@ def test_equations_without_scalar_form_run_as_arrays() -> None:
     got = dm.ensemble(odd, [[0.3, 0.2], [0.1, 0.4]], duration=1.0, rtol=1e-10)
     assert got.settings["form"] == "arrays"
     assert "eigh" in got.settings["why"]
+    assert not np.any(got.indefinite)
     run = dm.simulate(odd, [0.3, 0.2], duration=1.0, rtol=1e-11, samples=2)
     assert np.max(np.abs(got.values["last"][0][0] - run.qs[-1])) < 1e-8
 

@@ -61,7 +61,7 @@ def test_a_fit_loaded_without_its_machine_is_the_same_file_again(
 def test_another_machine_of_the_same_names_is_refused(saved: Path) -> None:
     with pytest.raises(ValueError, match="is not the machine of the file"):
         dm.load_fit(saved, oscillator(_stiffening))
-    with pytest.raises(ValueError, match="the fit has the coordinates x, but 'pendulum' has"):
+    with pytest.raises(ValueError, match="the file has the coordinates x, but 'pendulum' has"):
         dm.load_fit(saved, dm.systems.pendulum())
 
 

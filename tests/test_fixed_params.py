@@ -11,9 +11,8 @@ from diffmech.ensemble._equations import Equations, Fixed, Layout
 from diffmech.ensemble._form import numbers_of
 from diffmech.ensemble._prepare import stabilisation
 from diffmech.ensemble._tiles import run_tile
-from diffmech.scalars import Evaluation
+from diffmech.scalars import Arrays, Evaluation, gathered, given
 
-from .by_tape import Arrays, gathered, given
 from .conftest import random_states
 from .tolerances import CHAIN_ROUND_OFF
 

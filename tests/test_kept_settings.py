@@ -108,6 +108,23 @@ def test_a_solver_that_no_name_stands_for_is_asked_for(tmp_path: Path) -> None:
     assert dm.load(path, pendulum, method=own).settings.solver == own
 
 
+def test_another_method_than_the_one_that_made_a_run_is_refused(saved: Path) -> None:
+    for other, said in ((diffrax.Tsit5(), "'Tsit5'"), ("Heun", "'Heun'")):
+        with pytest.raises(ValueError, match=f"the 'Dopri8' that made the run, but is {said}"):
+            dm.load(saved, method=other)
+    with pytest.raises(ValueError, match="'Dopri8' with options of its own"):
+        dm.load(saved, method=diffrax.Dopri8(scan_kind="bounded"))
+    assert dm.load(saved, method="dopri8").settings.method == "Dopri8"
+
+
+@pytest.mark.parametrize("units", [{"x": "mm", "y": "m"}, ("x", "y")], ids=["other", "none"])
+def test_a_coordinate_in_another_unit_is_refused_with_both(saved: Path, units: Any) -> None:
+    other = dm.System(slide, units, {"m": 1.0, "k": 2.0}, constraints={"wire": wire}, name="bead")
+    said = f"'x' in m, but 'bead' has it in {other.coordinates['x'] or 'no unit'}: pass the machine"
+    with pytest.raises(ValueError, match=said):
+        dm.load(saved, other)
+
+
 @pytest.mark.parametrize(
     ("other", "said"),
     [

@@ -10,6 +10,7 @@ ROOT = Path(__file__).parent.parent / "diffmech"
 # room -> (floor, outside packages beyond the ones allowed everywhere)
 ROOMS: dict[str, tuple[int, set[str]]] = {
     "_suggest": (0, set()),
+    "_indices": (0, set()),
     "_units": (0, set()),
     "_typing": (0, set()),
     "_checks": (0, set()),
@@ -47,6 +48,7 @@ EVERYWHERE = {"numpy", "jax", "equinox", "jaxtyping"}
 # Floor 0 is one floor of small tools: they may use each other in this order.
 FLOOR_ZERO_ORDER = [
     "_suggest",
+    "_indices",
     "_units",
     "_typing",
     "_checks",

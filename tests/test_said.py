@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -15,6 +16,22 @@ def test_more_samples_than_memory_holds_are_refused_with_the_numbers() -> None:
     sentence = r"1000000000000 samples of 1 coordinate and rates need \S+ GiB, but only"
     with pytest.raises(ValueError, match=sentence):
         dm.simulate(machine("pendulum"), [1.0], duration=1.0, samples=10**12)
+
+
+def test_more_motions_than_memory_holds_are_refused_before_they_are_copied() -> None:
+    pendulum, many = machine("pendulum"), np.broadcast_to(0.1, (10**11,))
+    sentence = r"of 100000000000 motions need \S+ GiB, but only"
+    calls: tuple[dict[str, Any], ...] = (
+        {"q0s": many[:, None]},
+        {"q0s": {"theta": many}},
+        {"q0s": [0.1], "qd0s": many[:, None]},
+        {"q0s": [0.1], "params": {"length": many}},
+    )
+    for call in calls:
+        with pytest.raises(ValueError, match=sentence):
+            dm.ensemble(pendulum, **call, duration=1.0)
+    with pytest.raises(ValueError, match=r"10000000000000 values of axis `theta` need \S+ GiB"):
+        dm.stability_map(pendulum, {"theta": (0, 1, 10**13)}, dm.Tumble("theta", 2.0), 1.0)
 
 
 def test_more_coordinates_than_a_mass_matrix_has_room_for_are_refused_at_once() -> None:
@@ -67,6 +84,17 @@ def test_constant_steps_that_an_event_did_not_end_are_told_to_be_longer() -> Non
         )
     assert "raise `max_steps`, shorten the run, or lengthen `dt`" in str(caught.value)
     assert "tolerance" not in str(caught.value)
+
+
+def test_a_run_is_looked_up_under_a_trace_and_is_nan_beyond_its_ends() -> None:
+    run = dm.simulate(_oscillator(), [1.0], duration=1.0, method="Tsit5", samples=11)
+    times = np.array([0.0, 0.33, 1.0])
+    found = jax.jit(lambda t: run(t))(np.append(times, [-0.1, 1.1]))
+    for here, there in zip(found, run(times), strict=True):
+        np.testing.assert_allclose(here[:3], there, rtol=1e-14)
+        assert np.all(np.isnan(here[3:])), "extrapolated without a word"
+    with pytest.raises(ValueError, match=r"`t` must lie within the run, 0 to 1 s, but is 1\.1"):
+        run(1.1)
 
 
 def _disc_on_a_line(named: bool) -> dm.System:

@@ -15,17 +15,19 @@ from diffmech.model import ExplicitLaws, Laws
 from diffmech.motion import energy_of, mass_and_bias_of, rows_of
 from diffmech.scalars import (
     AbstractAlgebra,
+    Arrays,
     Evaluation,
     Factors,
     Lanes,
     Tape,
     collected,
+    gathered,
+    given,
     independent_of,
     unknowns,
     write,
 )
 
-from .by_tape import Arrays, gathered, given
 from .conftest import jittered_params, random_states
 from .scalar_lagrangians import LAGRANGIANS
 from .tolerances import CHAIN_ROUND_OFF, ROUND_OFF

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from jax import lax
 
-from diffmech.scalars import Evaluation, Lanes, NotScalar, Tape, constants, unknowns, write
+from diffmech.scalars import Arrays, Evaluation, Lanes, NotScalar, Tape, constants, unknowns, write
 from diffmech.scalars._indexed import SCATTERS
 from diffmech.scalars._interpret import CALLS, CONTROL, RULES, TYPED
 
@@ -32,6 +32,8 @@ def test_every_primitive_with_a_rule_gives_what_jax_gives(name: str) -> None:
         used |= primitives(function, *(array[0] for array in batch))
         wanted = jax.jit(jax.vmap(function))(*batch)
         _compare(by_lanes(function, *batch), wanted, f"{name}, case {i}, lanes")
+        on_arrays = by_lanes(function, *batch, algebra=Arrays())
+        _compare(on_arrays, wanted, f"{name}, case {i}, arrays")
         if batch[0].ndim == 3:  # of matrices a few will do
             batch, wanted = jax.tree.map(lambda array: array[:2], (batch, wanted))
         _compare(by_folding(function, *batch), wanted, f"{name}, case {i}, numbers")
@@ -184,7 +186,7 @@ def test_writing_and_evaluating_work_inside_a_trace() -> None:
 
 SINGLE = """
 import jax, jax.numpy as jnp, numpy as np
-from diffmech.scalars import Evaluation, Lanes, Tape, unknowns, write
+from diffmech.scalars import Arrays, Evaluation, Lanes, Tape, unknowns, write
 
 def f(x):
     picked = jnp.arange(4.0)[x[:2].astype(int)]

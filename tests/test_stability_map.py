@@ -225,6 +225,7 @@ def _height(q: Any, qd: Any, t: Any, params: Any) -> Any:
         ({"axes": {"qA": (0, 1, 2.5)}}, "number of values of qA` must be a whole number"),
         ({"axes": {"mB": [0.1, -0.1]}}, "`mB` must not be negative"),
         ({"criterion": "tumble"}, "`criterion` must be a criterion such as"),
+        ({"criterion": lambda q, qd, t, p: q}, r"`criterion` .* must return a scalar"),
         ({"criterion": dm.Tumble("qC")}, "no coordinate 'qC'"),
         ({"criterion": dm.Spread({"qD": 1.0})}, "no coordinate or rate 'qD'"),
         ({"duration": -1.0}, "`duration` must be greater than zero"),
@@ -255,7 +256,7 @@ def test_an_axis_of_an_array_asks_for_one_of_its_entries() -> None:
 def test_a_map_too_large_for_memory_is_refused_with_the_numbers(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("diffmech._memory._available", lambda: 4096)
+    monkeypatch.setattr("diffmech._memory._available", lambda: 2**20)
     with pytest.raises(ValueError, match=r"the results of 1000000 points need .* GiB, but only"):
         dm.stability_map(
             machine("babyboot"), {"qA": (0, 1, 1000), "qB": (0, 1, 1000)}, dm.Tumble("qB"), 1.0

@@ -173,6 +173,22 @@ def test_a_negative_mass_is_in_the_verdict() -> None:
     assert "mass matrix is not positive definite" in run.report(second_run=False).verdict
 
 
+def test_a_machine_without_freedom_is_at_rest_and_not_a_runaway() -> None:
+    def held(q: Any, t: Any, params: Any) -> Any:
+        return jnp.stack([q @ q - 1.0, q[0] - q[1]])
+
+    def heavy(q: Any, qd: Any, t: Any, params: Any) -> Any:
+        return free(q, qd, t, params) - 9.81 * q[1]
+
+    for lagrangian in (heavy, free):
+        system = dm.System(lagrangian, {"x": "m", "y": "m"}, {"m": 1.0}, constraints=held)
+        run = dm.simulate(system, [np.sqrt(0.5)] * 2, duration=10.0, samples=101)
+        report = run.report(second_run=False)
+        assert report.imbalance == 0
+        assert dict(report.lines)["energy"].startswith("nothing moves, to rounding and tolerance;")
+        assert report.verdict.startswith("Not compared with a second run")
+
+
 def test_a_mass_that_is_missing_only_where_nothing_moves_is_none() -> None:
     def heavy_in_x(q: Any, qd: Any, t: Any, params: Any) -> Any:
         return 0.5 * qd[0] ** 2

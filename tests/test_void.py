@@ -1,5 +1,6 @@
 """What failed is NaN, and so are its derivatives; what was computed before stays."""
 
+from pathlib import Path
 from typing import Any
 
 import jax
@@ -9,6 +10,11 @@ import pytest
 
 import diffmech as dm
 from diffmech import Status
+from diffmech.ensemble._equations import Layout
+from diffmech.ensemble._masses import indefinite_starts
+from diffmech.ensemble._prepare import tolerances
+from diffmech.ensemble._tableau import as_tableau
+from diffmech.ensemble._tiles import Plan, Run
 
 
 def quartic(q: Any, qd: Any, t: Any, params: Any) -> Any:
@@ -139,6 +145,51 @@ def test_nothing_of_a_failed_lane_looks_like_a_result(found: dm.Ensemble) -> Non
     assert np.isinf(found.values["stopped"][SWINGS]), "never"
     assert np.all(np.isfinite(found.ends))
     assert found.steps[GOES] > 0
+
+
+UNREAL = "2 motions start with a mass matrix that is not positive definite: a negative mass"
+
+
+def test_lanes_say_how_many_have_a_negative_mass(system: dm.System, found: dm.Ensemble) -> None:
+    assert "positive definite" not in str(found)
+    params = {"k": np.full(5, -1.0), "m": np.array([1, -1, -2, np.nan, 0]), "stop": np.zeros(5)}
+    got = dm.ensemble(system, [1.0], duration=3.0, params=params, reduce=REDUCERS)
+    np.testing.assert_array_equal(got.indefinite, [False, True, True, False, False])
+    assert UNREAL in str(got)
+
+
+def test_masses_are_judged_by_the_rates_that_constraints_admit() -> None:
+    def unequal(q: Any, qd: Any, t: Any, params: Any) -> Any:
+        return 0.5 * (qd[0] ** 2 + params["m"] * qd[1] ** 2)
+
+    def look(constraint: Any) -> Any:
+        system = dm.System(unequal, ("x", "y"), {"m": 1.0}, constraints=constraint)
+        plan = Plan(system.laws, Layout(2, 0, False), as_tableau("Tsit5"), "", (), 64, 1, 1)
+        numbers = tolerances(0.0, 1.0, None, None, None, None)
+        run = Run(system.params, {"m": True}, None, (), np.zeros((0, 4)), numbers, None)
+        masses = np.array([1.0, 0.0, -3.0, np.nan])
+        return indefinite_starts(plan, run, np.zeros((4, 4)), [masses])
+
+    for constraint, found in (((), [2]), (lambda q, t, p: q[0], [2]), (lambda q, t, p: q[1], [])):
+        assert np.flatnonzero(look(constraint)).tolist() == found
+
+
+def test_maps_count_points_of_a_negative_mass_and_files_keep_the_count(
+    system: dm.System, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def ran(machine: Any, q0s: Any, qd0s: Any, *, params: Any, reduce: Any, **_: Any) -> Any:
+        nothing = np.zeros(len(q0s))
+        return dm.Ensemble(
+            values=dict.fromkeys(reduce, nothing), status=nothing.astype(int), steps=nothing,
+            rejected=nothing, ends=nothing, settings={"why": ""}, system=machine, compiling=0.0,
+            running=0.0, indefinite=params["m"] < 0,
+        )  # fmt: skip
+
+    monkeypatch.setattr("diffmech.analysis._points.ensemble", ran)
+    whole = dm.stability_map(system, {"m": (-1.0, 1.0, 4)}, lambda q, qd, t, p: q[0], 0.5)
+    assert whole.indefinite == whole.summary()["indefinite"] == 2
+    assert UNREAL in str(whole)
+    assert UNREAL in str(dm.load_map(whole.save(tmp_path / "map.npz")))
 
 
 def test_samples_of_lanes_are_nan_once_they_have_ended(

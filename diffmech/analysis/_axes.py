@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._checks import as_array, as_count, as_scalar, as_vector, is_traced, require_finite
+from .._memory import require_memory
 from .._suggest import quoted, suggestion
 from .._typing import AnyArray
 from .._units import rate_unit
@@ -58,10 +59,10 @@ def _axis(system: AbstractSystem, name: str, values: Any) -> Axis:
     kind, unit = axis_kind(system, name)
     if isinstance(values, tuple) and len(values) == 3:
         low, high, count = values
+        count = as_count(count, f"the number of values of {name}", 1)
+        require_memory(8 * count, f"{count} values of axis `{name}`", "take fewer, or parts of it")
         values = np.linspace(
-            float(as_scalar(low, f"{name} from")),
-            float(as_scalar(high, f"{name} to")),
-            as_count(count, f"the number of values of {name}", 1),
+            float(as_scalar(low, f"{name} from")), float(as_scalar(high, f"{name} to")), count
         )
     try:
         grid = as_array(values)

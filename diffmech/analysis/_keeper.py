@@ -90,6 +90,7 @@ class Keeper:
             system=record.system,
             criterion=record.criterion,
             likeness=found.likeness,
+            indefinite=found.indefinite,
         ), done
 
     def require_same(self, settings: dict[str, Any]) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from .._records import read_record, write_record
 from ..model import AbstractSystem, CoordinateUnits
-from ..motion import Likeness, likeness, require_alike
+from ..motion import Likeness, likeness, require_alike, require_same_coordinates
 from ..simulation import SystemOnFile
 from ._axes import Axis
 from ._map_record import Edge, StabilityMap
@@ -38,6 +38,7 @@ def write_map(
         # A criterion is read in its own order; objects of the file are in that of the alphabet.
         "settings": {**settings, "criterion": list(settings["criterion"].items())},
         "done": record.verdicts.size if done is None else done,
+        "indefinite": record.indefinite,
         "edges": None if edges is None else [[int(e.before), int(e.after)] for e in edges],
     }
     arrays = {name: np.asarray(getattr(record, name)) for name in _ARRAYS}
@@ -67,14 +68,9 @@ def read_map(path: str | Path, system: AbstractSystem | None = None) -> tuple[St
         ) from error
     if system is None:
         return record, done
-    coordinates = record.system.coordinates
-    if system.coordinates != coordinates:
-        raise ValueError(
-            f"`{path}` was not loaded: the map was made with the coordinates "
-            f"{', '.join(coordinates)}, but {system.name!r} has {', '.join(system.coordinates)}"
-        )
-    machine = system.with_params(record.settings["params"])
     try:
+        require_same_coordinates(system, record.system.coordinates)
+        machine = system.with_params(record.settings["params"])
         require_alike(machine, machine.params, cast(Likeness, record.likeness))
     except ValueError as error:
         raise ValueError(f"`{path}` was not loaded: {error}") from None
@@ -117,6 +113,7 @@ def _rebuilt(meta: dict[str, Any], arrays: dict[str, np.ndarray]) -> StabilityMa
         energy_error=arrays["energy_error"],
         status=arrays["status"],
         edges=edges,
+        indefinite=int(meta["indefinite"]),
         settings={**settings, "criterion": dict(settings["criterion"])},
         system=SystemOnFile(str(meta["system"]), CoordinateUnits(dict(meta["coordinates"])), {}),
         likeness=Likeness(**{name: arrays[_LIKENESS + name] for name in Likeness._fields}),

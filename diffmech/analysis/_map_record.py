@@ -8,6 +8,7 @@ import numpy as np
 
 from .._records import write_csv
 from .._units import unit_after
+from ..ensemble import indefinite_lines
 from ..model import AbstractSystem
 from ..motion import Likeness
 from ._axes import Axis
@@ -38,6 +39,8 @@ class StabilityMap(eqx.Module):
         verdicts: as `Verdict`, shape of the grid.
         energy_error: max |h − h₀ − W| / max(T, |W|) of each motion, shape of the grid.
         status: how each motion ended, as `Status`, shape of the grid.
+        indefinite: at how many points a motion starts with a mass matrix that is not positive
+            definite: not motions of real masses.
         edges: where verdicts change, refined (one axis only); None if that was not asked for.
         settings: everything that influences the numbers, the criterion included.
         system: the machine, with the parameters of the map.
@@ -58,6 +61,7 @@ class StabilityMap(eqx.Module):
     criterion: Any = None
     running: float = 0.0
     likeness: Likeness | None = None
+    indefinite: int = 0
 
     @property
     def counts(self) -> dict[Verdict, int]:
@@ -88,6 +92,7 @@ class StabilityMap(eqx.Module):
                 for axis in self.axes
             },
             "verdicts": {kind.name.lower(): count for kind, count in self.counts.items()},
+            "indefinite": self.indefinite,
             "edges": None
             if self.edges is None
             else [
@@ -122,6 +127,7 @@ class StabilityMap(eqx.Module):
                 f"  energy     balances to {np.median(known):.1e} (half of the points), "
                 f"{np.max(known):.1e} (all)"
             )
+        lines += indefinite_lines(self.indefinite)
         if self.edges is not None:
             lines += _edge_lines(self.edges, self.axes[0])
         if self.running:

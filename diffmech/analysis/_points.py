@@ -23,6 +23,7 @@ class Points(NamedTuple):
     verdicts: np.ndarray
     energy_error: np.ndarray
     status: np.ndarray
+    indefinite: np.ndarray  # whether a motion starts with a mass matrix that is not definite
     engine: dict[str, Any]  # the ensemble's settings
 
 
@@ -61,7 +62,10 @@ class Study(NamedTuple):
             verdicts[~(energy <= self.trust)] = Verdict.UNDECIDED
         verdicts[~ended] = Verdict.FAILED
         worst = np.where(ended, status[:, 0], np.max(status, axis=1)).astype(np.int8)
-        return Points(values, verdicts, energy, worst, ran.settings)
+        unreal = np.zeros(count, bool)
+        if ran.indefinite is not None:
+            unreal = np.any(ran.indefinite.reshape(count, copies), axis=1)
+        return Points(values, verdicts, energy, worst, unreal, ran.settings)
 
     def engine(self) -> dict[str, Any]:
         """The ensemble's settings, found without computing or compiling a motion."""

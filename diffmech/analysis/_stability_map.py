@@ -10,13 +10,19 @@ from typing import Any
 import equinox as eqx
 import numpy as np
 
-from .._checks import as_scalar
+from .._checks import as_scalar, trial_condition
 from .._memory import require_memory
 from .._progress import Progress
 from .._results import Status
 from .._suggest import quoted, suggestion
 from .._typing import Number, Params
-from ..model import AbstractSystem, match_params, parameter_paths, require_finite_params
+from ..model import (
+    AbstractSystem,
+    match_params,
+    parameter_paths,
+    require_finite_params,
+    trial_arguments,
+)
 from ._axes import as_grid
 from ._criteria import AbstractCriterion, Leaves
 from ._keeper import Keeper
@@ -108,6 +114,8 @@ def stability_map(
                     points = study.at(grid.places(start, stop))
                     record = _with_engine(record, points.engine, keeper)
                     _fill(record, points, start, stop)
+                    unreal = record.indefinite + int(np.sum(points.indefinite))
+                    record = replace(record, indefinite=unreal)
                     done = stop
                     keeper.keep(record, done)
                     bar.update(done)
@@ -154,6 +162,7 @@ def _study(
                 "`criterion` must be a criterion such as Tumble('qB', bound=1.5), or a function of "
                 f"(q, qd, t, params), but is {criterion!r}"
             )
+        trial_condition(criterion, "criterion", *trial_arguments(system.n, system.params))
         criterion = Leaves(criterion)
     if params is not None:
         if isinstance(params, Mapping) and not isinstance(system.params, Mapping):

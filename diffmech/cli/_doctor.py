@@ -85,7 +85,7 @@ def _as_json(found: Any) -> dict[str, Any]:
         },
         "distance": found.distance,
         "singular": None if found.singular is None else [float(x) for x in found.singular],
-        "text": [f"{label}: {text}" for label, text in found.lines],
+        "text": [for_the_shell(f"{label}: {text}") for label, text in found.lines],
     }
 
 

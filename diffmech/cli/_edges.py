@@ -10,7 +10,7 @@ from .._suggest import quoted, suggestion
 from ._options import as_path, debug_option, force_option, json_option
 from ._quantities import both_ends, number
 from ._runs import start_of, system_with
-from ._words import assignment, for_the_shell
+from ._words import assignments, for_the_shell
 
 if TYPE_CHECKING:
     from ..model import AbstractSystem
@@ -74,7 +74,7 @@ def edges(
     if period is not None:
         given["period"] = number(period, "--period", "s")
     if sets:
-        places = dict(assignment(text, "--set", "qB=1deg") for text in sets)
+        places = assignments(sets, "--set", "qB=1deg")
         zero = tuple(f"{name}=0" for name in machine.coordinates if name not in places)
         given["q0"], rates = start_of(machine, None, (*zero, *sets))
         if any(rates.values()):

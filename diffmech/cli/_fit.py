@@ -65,6 +65,13 @@ def _several(name: str, metavar: str, text: str, variable: str | None = None) ->
 @_several("--free-delay", "NAME=MOST", "Channels whose delay is to be found: theta1=20ms.")
 @_several("--holdout", "COLUMN=VALUE", "Records to predict instead of fitting: piece=5.")
 @click.option(
+    "--unknown",
+    default="keep",
+    show_default=True,
+    metavar="WORD",
+    help="Where the equations do not determine all that is free: keep it and say so, or refuse.",
+)
+@click.option(
     "--loss", default="squares", show_default=True, metavar="NAME", help="squares, or huber."
 )
 @click.option(
@@ -110,6 +117,7 @@ def fit(
     if not free:
         raise click.UsageError("say what is to be found, --free length.")
     require_known(said["loss"], "loss", ["squares", "huber"])
+    require_known(said["unknown"], "word for --unknown", ["keep", "refuse"])
     from .._records import require_writable
     from ..viz import fit_folder
 
@@ -171,6 +179,7 @@ def _found(
             list(records),
             free,
             holdout=held,
+            unknown=said["unknown"],
             loss=said["loss"],
             guesses=said["guesses"],
             seed=said["seed"],

@@ -10,7 +10,7 @@ import click
 
 from .._suggest import quoted, suggestion
 from ._quantities import both_ends, number
-from ._words import assignment, for_the_shell, listed, require_known
+from ._words import assignments, for_the_shell, listed, require_known
 
 if TYPE_CHECKING:
     from ..model import AbstractSystem
@@ -20,6 +20,7 @@ _PLUS_MINUS = re.compile(r"\s*(?:\+-|\+/-|±)\s*")
 _OPTIONS = {
     **{word: f"--{word}" for word in (
         "bounds", "free", "guess", "guesses", "holdout", "loss", "noise", "offset", "seed", "time",
+        "unknown",
         "unwrap",
     )},
     "by": "--record",
@@ -34,6 +35,7 @@ _OPTIONS = {
 _SENTENCES = {
     "say which column tells them, `by=`": "say which column tells them, --record COLUMN",
     "`guess={...}`": "--guess",
+    "`unknown='keep'`": "--unknown keep",
     ", or give `measure`": "",
 }
 
@@ -107,8 +109,7 @@ def offsets(
 ) -> dict[str, float]:
     """`theta1=180deg,theta2=180deg`."""
     found = {}
-    for word in words_of(texts):
-        name, value = assignment(word, "--offset", "theta1=180deg")
+    for name, value in assignments(words_of(texts), "--offset", "theta1=180deg").items():
         require_known(name, "channel", channels)
         found[name] = quantity(system, name, value, "--offset")
     return found
@@ -117,8 +118,7 @@ def offsets(
 def units(texts: Sequence[str], names: Sequence[str]) -> dict[str, str | float]:
     """`theta1=deg,t=ms`, or how many SI units one is, `x=0.0254`."""
     found: dict[str, str | float] = {}
-    for word in words_of(texts):
-        name, value = assignment(word, "--unit", "theta1=deg")
+    for name, value in assignments(words_of(texts), "--unit", "theta1=deg").items():
         require_known(name, "channel", names)
         found[name] = number(value, f"--unit {name}", "1") if value[0] in "0123456789." else value
     return found
@@ -140,8 +140,7 @@ def noise(
         known = system.coordinates.get(name.removesuffix("_dot"), "")
         return number(words[0], "--noise", known, rate=name not in system.coordinates)
     found = {}
-    for word in words:
-        name, value = assignment(word, "--noise", f"{channels[0]}=0.01")
+    for name, value in assignments(words, "--noise", f"{channels[0]}=0.01").items():
         require_known(name, "channel", channels)
         found[name] = quantity(system, name, value, "--noise")
     return found or None
@@ -150,8 +149,7 @@ def noise(
 def guesses_of(system: "AbstractSystem", texts: Sequence[str]) -> dict[str, float]:
     """`length=0.5`, in the parameter's unit."""
     found = {}
-    for text in texts:
-        path, value = assignment(text, "--guess", "length=0.5")
+    for path, value in assignments(texts, "--guess", "length=0.5").items():
         found[path] = number(value, f"--guess {path}", _parameter_unit(system, path))
     return found
 
@@ -161,12 +159,11 @@ def bounds_of(
 ) -> dict[str, tuple[float | None, float | None]]:
     """`length=0.1:2`; one end may be left out, `length=0.1:`."""
     found: dict[str, tuple[float | None, float | None]] = {}
-    for text in texts:
-        path, span = assignment(text, "--bounds", "length=0.1:2")
+    for path, span in assignments(texts, "--bounds", "length=0.1:2").items():
         low, colon, high = span.partition(":")
         if not colon or not (low.strip() or high.strip()):
             raise click.UsageError(
-                f"--bounds must look like length=0.1:2 (or 0.1: or :2), but is {quoted(text)}."
+                f"--bounds {path} must look like 0.1:2 (or 0.1: or :2), but is {quoted(span)}."
             )
         unit, what = _parameter_unit(system, path), f"--bounds {path}"
         if low.strip() and high.strip():
@@ -185,8 +182,7 @@ def bounds_of(
 def priors_of(system: "AbstractSystem", texts: Sequence[str]) -> dict[str, tuple[float, float]]:
     """`length=0.5+-0.01`: a value and its standard deviation."""
     found = {}
-    for text in texts:
-        path, about = assignment(text, "--prior", "length=0.5+-0.01")
+    for path, about in assignments(texts, "--prior", "length=0.5+-0.01").items():
         unit = _parameter_unit(system, path)
         found[path] = _with_deviation(about, f"--prior {path}", unit)
     return found
@@ -196,8 +192,7 @@ def starts_of(system: "AbstractSystem", texts: Sequence[str]) -> dict[str, tuple
     """`theta_dot=0+-0.01`: what is known of the start of every record."""
     known = [*system.coordinates, *(f"{name}_dot" for name in system.coordinates)]
     found = {}
-    for text in texts:
-        name, about = assignment(text, "--start", "theta_dot=0+-0.01")
+    for name, about in assignments(texts, "--start", "theta_dot=0+-0.01").items():
         require_known(name, "coordinate or rate", known)
         unit = system.coordinates[name if name in system.coordinates else name[:-4]]
         rate = name not in system.coordinates
@@ -208,8 +203,7 @@ def starts_of(system: "AbstractSystem", texts: Sequence[str]) -> dict[str, tuple
 def delays_of(texts: Sequence[str], channels: Sequence[str]) -> dict[str, float]:
     """`theta1=20ms`: a channel and its largest possible delay [s]."""
     found = {}
-    for word in words_of(texts):
-        name, value = assignment(word, "--free-delay", "theta1=20ms")
+    for name, value in assignments(words_of(texts), "--free-delay", "theta1=20ms").items():
         require_known(name, "channel", channels)
         found[name] = number(value, f"--free-delay {name}", "s")
         if not found[name] > 0:

@@ -1,6 +1,7 @@
 """The group of commands, and how every one of them ends."""
 
 import contextlib
+import errno
 import os
 import sys
 import traceback
@@ -30,6 +31,9 @@ Exit codes: 0 done, 1 the run or the fit failed, 2 the request was wrong,
 3 too many motions of a map failed,
 130 and 143 interrupted (with --out, what was computed is kept).
 """
+
+
+_PACKAGES = {"PIL": "pillow"}  # what is imported under another name than it is installed
 
 
 class _Commands(click.Group):
@@ -131,9 +135,11 @@ def _ending(error: BaseException, signals: Signals) -> tuple[int, str]:
     if isinstance(error, SystemExit):
         return 0, ""  # Click leaves this way when nobody reads its output any more
     if isinstance(error, ModuleNotFoundError):
+        name = (error.name or str(error)).partition(".")[0]
+        package = _PACKAGES.get(name, name)
         return 1, (
-            f"Error: the package {error.name!r} is not installed: `pip install {error.name}`, or "
-            "install diffmech again."
+            f"Error: the package {package!r} is not installed: `pip install {package}`, or install "
+            "diffmech again."
         )
     if isinstance(error, MemoryError):
         return 1, "Error: there is not enough memory for this: take fewer samples."
@@ -141,6 +147,8 @@ def _ending(error: BaseException, signals: Signals) -> tuple[int, str]:
         return 1, f"Error: {for_the_shell(_sentence(getattr(error, 'reason', error)))}"
     if isinstance(error, ValueError | FileNotFoundError | FileExistsError | NotADirectoryError):
         return 2, f"Error: {for_the_shell(_sentence(error))}"
+    if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
+        return 2, f"Error: there is no file `{error.filename}`: no name can be that long."
     if isinstance(error, OSError):
         return 1, f"Error: {for_the_shell(_sentence(error))}"
     return 1, (

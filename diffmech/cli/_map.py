@@ -11,7 +11,7 @@ from ._options import as_path, debug_option, force_option, json_option, progress
 from ._quantities import both_ends, number
 from ._runs import start_of, system_with
 from ._tuning import tuned
-from ._words import assignment, require_known
+from ._words import assignment, assignments, require_known
 
 if TYPE_CHECKING:
     from ..analysis import AbstractCriterion, StabilityMap
@@ -189,8 +189,7 @@ def _rest(
     system: "AbstractSystem", start: str | None, sets: tuple[str, ...], on_axes: list[str]
 ) -> tuple[dict[str, float], dict[str, float]]:
     """The start without what lies on an axis."""
-    for text in sets:
-        name, _ = assignment(text, "--set", "qB=1deg")
+    for name in assignments(sets, "--set", "qB=1deg"):
         if name in on_axes:
             raise click.UsageError(f"--set {name} does not go with --axis {name}.")
     filled = tuple(f"{name}=0" for name in on_axes if name in system.coordinates)
@@ -207,20 +206,17 @@ def as_criterion(system: "AbstractSystem", text: str) -> "AbstractCriterion":
 
     word, _, rest = text.partition(":")
     require_known(word, "criterion", list(_CRITERIA))
-    pairs = [
-        assignment(part, "--criterion", _CRITERIA[word].split()[0])
-        for part in rest.split(",")
-        if part
-    ]
+    parts = [part for part in rest.split(",") if part]
+    pairs = assignments(parts, "--criterion", _CRITERIA[word].split()[0])
     coordinates = list(system.coordinates)
-    for key, _ in pairs:
+    for key in pairs:
         if word == "tumble":
             require_known(key, "coordinate", coordinates)
         elif word == "spread":
             rates = [f"{name}_dot" for name in coordinates]
             require_known(key, "coordinate or rate", [*coordinates, *rates, "limit"])
     given = {}
-    for key, value in pairs:
+    for key, value in pairs.items():
         known = system.coordinates.get(key.removesuffix("_dot"), "1")
         given[key] = number(value, f"--criterion {key}", known, rate=key.endswith("_dot"))
     if word == "tumble":

@@ -12,7 +12,7 @@ from ..systems import CATALOGUE
 from ._machines import is_own_file, machine
 from ._options import given_run_options
 from ._quantities import number, numbers
-from ._words import assignment, for_the_shell, require_known
+from ._words import assignments, for_the_shell, require_known
 
 if TYPE_CHECKING:
     from ..model import AbstractSystem
@@ -38,10 +38,9 @@ def system_with(text: str, params: tuple[str, ...]) -> "AbstractSystem":
         return system
     from ..model import parameter_unit
 
-    given = dict(assignment(param, "--param", "mB=0.2") for param in params)
     changes = {
         path: numbers(value, f"`{path}`", parameter_unit(system, path))
-        for path, value in given.items()
+        for path, value in assignments(params, "--param", "mB=0.2").items()
     }
     changed = system.with_params(changes)
     for path, values in changes.items():
@@ -86,8 +85,7 @@ def start_of(
         q = dict(zip(names, map(float, q0), strict=True))
         qd = dict(zip(names, map(float, qd0), strict=True))
     rates = {f"{name}_dot": name for name in names}
-    for text in sets:
-        key, value = assignment(text, "--set", "qA=90deg")
+    for key, value in assignments(sets, "--set", "qA=90deg").items():
         require_known(key, "coordinate or rate", [*names, *rates])
         name = rates.get(key, key)
         unit = system.coordinates[name]
@@ -143,7 +141,7 @@ def _assembled(
     """The nearest start that keeps the constraints; says on standard error what was changed."""
     from ..simulation import assemble
 
-    given = {assignment(text, "--set", "qA=90deg")[0] for text in sets}
+    given = assignments(sets, "--set", "qA=90deg")
     found = assemble(system, q0, qd0, fixed=[name for name in system.coordinates if name in given])
     click.echo(for_the_shell(str(found)), err=True)
     return found.q, found.qd

@@ -21,6 +21,20 @@ def listed(text: str) -> list[str]:
     return [part.strip() for part in re.split(r",(?![^\[]*\])", text) if part.strip()]
 
 
+def assignments(texts: Sequence[str], option: str, example: str) -> dict[str, str]:
+    """Many `name=value`, by name; one that is given twice is refused."""
+    given: dict[str, str] = {}
+    for text in texts:
+        name, value = assignment(text, option, example)
+        if name in given:
+            raise click.UsageError(
+                f"{option} {shortened(name)} must be given once, but is given as "
+                f"{quoted(given[name])} and as {quoted(value)}: leave one out."
+            )
+        given[name] = value
+    return given
+
+
 def require_known(word: str, kind: str, options: Sequence[str]) -> None:
     """Refuse a name that is not among the valid ones."""
     if word not in options:
@@ -46,6 +60,7 @@ _SHELL = {
     "`assemble(system, q0, qd0)` gives": "--assemble starts from",
     "; `check_start=False` runs from this one all the same": "",
     "`assemble(system, q, qd)` gives": "`diffmech simulate SYSTEM --assemble` starts from",
+    "; `System(..., constraints=...)` declares them": "",
     "`doctor` tells": "`diffmech doctor SYSTEM` tells",
     ", or `baumgarte(omega, zeta)` or `penalty(alpha, omega, zeta)`": "",
     "for others run `simulate` under `jax.vmap`": "`diffmech simulate` takes others",
@@ -72,6 +87,8 @@ _OPTIONS = {
 }  # fmt: skip
 _PATTERNS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
     (re.compile(r"`names=\[(?P<names>[^\]]*)\]`"), lambda m: f"--names {_bare(m['names'])}"),
+    (re.compile(r"diagnoses need"), lambda m: "`diffmech doctor SYSTEM` examines"),
+    (re.compile(r"assemblies need"), lambda m: "--assemble needs"),
     (re.compile(r"pass `method=`, the same [^,]*, to load it"), lambda m: "no option can name it"),
     (re.compile(r"`q0\[\d+\]` \((?P<name>\w+)\)"), lambda m: f"--set {m['name']}"),
     (re.compile(r"`qd0\[\d+\]` \((?P<name>\w+)\)"), lambda m: f"--set {m['name']}_dot"),

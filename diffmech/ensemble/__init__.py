@@ -21,7 +21,7 @@ from ._frames import (
     frame_of as frame_of,
 )
 from ._instant import Instant as Instant, between as between
-from ._record import Ensemble as Ensemble
+from ._record import Ensemble as Ensemble, indefinite_lines as indefinite_lines
 from ._reducers import (
     AbstractReducer as AbstractReducer,
     Crossings as Crossings,

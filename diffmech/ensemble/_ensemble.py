@@ -22,9 +22,11 @@ from ._equations import Layout
 from ._failed import without_failed
 from ._form import choose, numbers_of, worth_fixing
 from ._march import march
+from ._masses import indefinite_starts
 from ._prepare import (
     parameters,
     reducers,
+    require_room,
     spread_out,
     stabilisation,
     states,
@@ -116,6 +118,7 @@ def ensemble(
     version_of(*made)
     lanes_asked = lanes_of_clocks(t0, duration, made)
     how = stabilisation(system, stabilise)
+    require_room(system, q0s, qd0s, params)
     values, varies, common = parameters(system, params)
     starts, varying = spread_out(
         states(system, q0s, "q0s"), states(system, qd0s, "qd0s"), values, varies, lanes_asked
@@ -165,6 +168,9 @@ def ensemble(
         numbers=numbers,
         stops=times,
     )
+    unreal = (
+        None if is_traced(run, starts, varying) else indefinite_starts(plan, run, starts, varying)
+    )
     whole = march(plan, run, starts, varying, system.name, progress)
     whole = _picked(whole, asked, picks)
     if is_traced(whole):
@@ -187,6 +193,7 @@ def ensemble(
         system=system,
         compiling=compiling,
         running=time.perf_counter() - clock - compiling,
+        indefinite=unreal,
     )
 
 

@@ -66,6 +66,9 @@ class Equations:
         rates: dy/dt for a state y as laid out.
         target: the nearest state on the constraints, without the work; empty if not wanted.
         condition: of the mass matrix.
+        mass, rows: M, shape (n, n), and the scaled rows of constraints, (m, n); both empty for
+            explicit equations. `pivots` and `diagonal`: of M + RᵀR, which is definite if T > 0 for
+            all admissible rates.
         sizes: what `roots` must be given at the start of a lane, shape (m,).
     """
 
@@ -94,6 +97,10 @@ class Equations:
         self._solve: Callable[[Places, Places], tuple[Places, Places]]
         # Rows of constraints are scaled by their sizes at the start of each lane, once and for all.
         self.sizes = self.roots = np.zeros(0, dtype=np.int64)
+        self.mass = np.zeros((0, 0), dtype=np.int64)
+        self.rows = np.zeros((0, n), dtype=np.int64)
+        self.pivots: list[Place] = []
+        self.diagonal = np.zeros(0, dtype=np.int64)
         if isinstance(laws, ExplicitLaws):
             self.qdd = self._write(laws.acceleration)
             self.multipliers = np.zeros(0, dtype=np.int64)
@@ -165,6 +172,7 @@ class Equations:
         self._solve = lambda load, right: (factors.solve(load), nothing)
         self.qdd, self.multipliers = self._solve(self._minus(bias), nothing)
         self.condition = _condition(self.tape, mass, factors)
+        self.mass, self.pivots, self.diagonal = mass, factors.pivots, np.diagonal(mass)
 
     def _write_constrained(self, laws: Laws) -> None:
         """M q̈ − Jᵀλ = −b, J q̈ = −c."""
@@ -182,8 +190,10 @@ class Equations:
         )
         self.roots = unknowns(self.tape, np.zeros(self.sizes.shape))
         mass, rows, bias, wanted = self._collected(self._write(terms, self.roots, self.gains))
+        self.mass, self.rows = mass, rows
         mass = self._definite(mass, rows)
         factors = Factors(self.tape, mass)
+        self.pivots, self.diagonal = factors.pivots, np.diagonal(mass)
         self._solve = Bordered(self.tape, factors, rows, self.roots).solve
         self.qdd, self.multipliers = self._solve(self._minus(bias), wanted)
         self.condition = _condition(self.tape, mass, factors)

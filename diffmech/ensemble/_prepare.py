@@ -20,10 +20,19 @@ from .._checks import (
     is_traced,
     require_few_steps,
     require_resolvable,
+    trial_condition,
 )
+from .._memory import require_memory
 from .._suggest import quoted, suggestion
 from .._typing import AnyArray, Params
-from ..model import AbstractSystem, match_params, parameter_paths, require_finite_params
+from ..model import (
+    AbstractSystem,
+    match_params,
+    parameter_paths,
+    require_finite_params,
+    require_sound_params,
+    trial_arguments,
+)
 from ..motion import (
     AbstractStabilisation,
     Baumgarte,
@@ -33,7 +42,7 @@ from ..motion import (
 )
 from ._clocks import times_of
 from ._control import Tolerances
-from ._reducers import EnergyError, Last
+from ._reducers import Crossings, EnergyError, FirstTime, Largest, Last, Smallest
 
 DEFAULT_RTOL = {"float64": 1e-8, "float32": 1e-4}
 DEFAULT_MAX_STEPS = 100_000
@@ -82,6 +91,17 @@ def stabilisation(system: AbstractSystem, given: Any) -> AbstractStabilisation |
             f"{how.name!r}: `simulate` takes it"
         )
     return how
+
+
+def require_room(system: AbstractSystem, *given: Any) -> None:
+    """Refuse more motions than memory has room for, before their starts are copied."""
+    shapes = [leaf.shape for leaf in jax.tree.leaves(given) if hasattr(leaf, "shape")]
+    count = max((shape[0] for shape in shapes if shape), default=1)
+    # Starts as given and joined, where they ended, and four numbers about each.
+    each = float_dtype().itemsize * (6 * system.n + 4)
+    require_memory(
+        each * count, f"starts and ends of {count} motions", "take fewer, or run them in parts"
+    )
 
 
 def states(system: AbstractSystem, given: Any, label: str) -> AnyArray:
@@ -162,8 +182,10 @@ def parameters(system: AbstractSystem, given: Any) -> tuple[Params, Any, Params]
     common = [own[path] if varies[path] else leaf for path, leaf in leaves.items()]
     common = match_params(jax.tree.unflatten(structure, common), system.params)
     require_finite_params(common)
+    every = jax.tree.unflatten(structure, list(leaves.values()))
+    require_sound_params(every, bodies=False)
     return (
-        jax.tree.unflatten(structure, list(leaves.values())),
+        every,
         jax.tree.unflatten(structure, list(varies.values())),
         common,
     )
@@ -236,6 +258,9 @@ def reducers(given: Any, system: AbstractSystem) -> tuple[list[str], list[Any]]:
                 f"`reduce` must hold objects with methods {', '.join(_PROTOCOL)}, but {name!r} is "
                 f"{one!r}"
             )
+        elif isinstance(one, FirstTime | Largest | Smallest | Crossings):
+            asked = one.condition if isinstance(one, FirstTime) else one.function
+            trial_condition(asked, f"reduce[{name!r}]", *trial_arguments(system.n, system.params))
     return list(named), list(named.values())
 
 

@@ -22,6 +22,9 @@ class Ensemble(eqx.Module):
         settings: everything that influences the numbers.
         system: the machine.
         compiling, running: wall-clock times [s]; never saved.
+        indefinite: which motions start with a mass matrix that is not positive definite for the
+            rates that constraints admit, shape (lanes,): not motions of real masses. None under a
+            transformation, and for an `Explicit`.
     """
 
     values: dict[str, Any]
@@ -33,6 +36,7 @@ class Ensemble(eqx.Module):
     system: AbstractSystem
     compiling: float = eqx.field(static=True)
     running: float = eqx.field(static=True)
+    indefinite: np.ndarray | None = None
 
     @property
     def ok(self) -> AnyArray:
@@ -67,6 +71,8 @@ class Ensemble(eqx.Module):
             for kind in kinds
             if kind not in (Status.OK, Status.EVENT)
         ]
+        if self.indefinite is not None:
+            lines += indefinite_lines(int(np.sum(self.indefinite)))
         return "\n".join(lines)
 
 
@@ -74,6 +80,17 @@ def _span(duration: Any) -> str:
     """One duration, or the shortest and the longest."""
     low, high = (float(end) for end in (np.min(duration), np.max(duration)))
     return f"{low:g} s" if low == high else f"{low:g} to {high:g} s"
+
+
+def indefinite_lines(count: int) -> list[str]:
+    """What a record says of motions that start without a definite mass matrix; none say nothing."""
+    if not count:
+        return []
+    start = "1 motion starts" if count == 1 else f"{count} motions start"
+    return [
+        f"  masses     {start} with a mass matrix that is not positive definite: a negative mass, "
+        "or a kinetic term missing?"
+    ]
 
 
 def _accuracy(settings: dict[str, Any]) -> str:

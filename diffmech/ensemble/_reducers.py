@@ -26,7 +26,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from .._checks import as_array, is_traced
+from .._checks import ROUNDINGS, as_array, is_traced
 from .._typing import AnyArray, Params, ScalarFunction
 from ..model import AbstractSystem, ExplicitLaws, Laws
 from ..motion import energy_of
@@ -270,9 +270,13 @@ class EnergyError(AbstractReducer):
         return start, worst, jnp.maximum(scale, jnp.maximum(energy.kinetic, jnp.abs(after.work)))
 
     def finish(self, carry: Any) -> Any:
-        """The relative imbalance."""
-        _, worst, scale = carry
-        return worst / jnp.where(scale > 0, scale, 1.0)
+        """The relative imbalance; none where nothing moves by more than the rounding of h."""
+        start, worst, scale = carry
+        part = worst / jnp.where(scale > 0, scale, 1.0)
+        if isinstance(self.laws, ExplicitLaws):
+            return part
+        rounding = ROUNDINGS * jnp.finfo(part.dtype).eps * jnp.abs(start)
+        return jnp.where((worst <= rounding) & (scale <= rounding), 0.0, part)
 
 
 class Growth(AbstractReducer):

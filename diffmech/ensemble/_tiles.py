@@ -17,7 +17,7 @@ from jax.sharding import Mesh, PartitionSpec
 
 from .._typing import AnyArray, Params
 from ..model import ExplicitLaws, Laws
-from ..motion import START_VIOLATION, AbstractStabilisation, Projection, violations_of
+from ..motion import AbstractStabilisation, Projection, kept_of
 from ._block import Block, Outcome
 from ._control import Tolerances
 from ._equations import Equations, Fixed, Layout
@@ -144,11 +144,8 @@ def keeps_constraints(
         return True
 
     def kept(state: Any, t: Any, params: Params) -> Any:
-        q, qd = state[:n], state[n:]
-        found = violations_of(laws, q, qd, t, params)
-        return jnp.all(
-            jnp.abs(found.place) <= START_VIOLATION * (1 + jnp.max(jnp.abs(q)))
-        ) & jnp.all(jnp.abs(found.rate) <= START_VIOLATION * (1 + jnp.max(jnp.abs(qd))))
+        found = kept_of(laws, state[:n], state[n:], t, params)
+        return jnp.all(found.place) & jnp.all(found.rate)
 
     axes = jax.tree.map(lambda varies: -1 if varies else None, varies)
     own = None if jnp.ndim(t) == 0 else -1

@@ -10,78 +10,78 @@ from ..model import parameter_paths
 from ._free import Free
 from ._guess import states_from_samples
 from ._measure import Measure
-from ._record import Record
-from ._residuals import Problem
-from ._segments import Segments, cut
+from ._residuals import Problem, linearised
+from ._segments import cut
+from ._shots import wide_enough
 
-_FIRST_SAMPLES = 8  # of a segment, before it is known how fast neighbours part
-_GROWTH = np.e  # of a difference along a segment, at most: there its end is nearly linear in it
+_SAMPLES = 8  # of a segment
+_GROWTH = 10.0  # of a difference, at most, along what is tied at first
+_LEAST_TIED = 4  # segments: fewer have too few samples to tell rates
 _MOST_SEGMENTS = 200_000
 
 
-def first_length(records: tuple[Record, ...]) -> float:
-    usual = np.median([np.median(np.diff(record.ts)) for record in records])
-    return float(_FIRST_SAMPLES * usual)
+def cut_up(problem: Problem, segment: float | None, slack: float) -> Problem:
+    """A problem with its records cut into segments of `segment` [s], or of a few samples each.
 
-
-def cut_well(
-    problem: Problem,
-    seen: Measure,
-    starts: Mapping[str, Any],
-    z: np.ndarray,
-    segment: float | None,
-    slack: float,
-) -> Problem:
-    """Segments along which neighbours part by no more than a factor of e, or as long as asked."""
+    Short segments are what makes a chaotic record easy: their ends depend nearly linearly on where
+    they start. They are all of one size, so that one program runs them all.
+    """
     records = problem.records
-    if segment is not None:
-        if not segment > 0:
-            raise ValueError(f"`segment` must be greater than zero, but is {segment!r}")
-        return _with_segments(problem, cut(records, float(segment), slack, slack))
-    longest = max(float(record.ts[-1] - record.ts[0]) for record in records)
-    length = first_length(records)
-    for _ in range(6):
-        problem = _with_segments(problem, cut(records, length, slack, slack))
-        states = first_states(problem, seen, starts, z[None])[0]
-        growth = _growth(problem, z, states)
-        if not np.isfinite(growth) or growth > _GROWTH or length >= longest / 2:
-            break
-        length *= 2
-    if growth > _GROWTH and length > first_length(records):
-        length /= 2
-        problem = _with_segments(problem, cut(records, length, slack, slack))
-    return problem
-
-
-def _with_segments(problem: Problem, segments: Segments) -> Problem:
+    if segment is None:
+        usual = np.median([np.median(np.diff(record.ts)) for record in records])
+        segment = float(_SAMPLES * usual)
+    elif not segment > 0:
+        raise ValueError(f"`segment` must be greater than zero, but is {segment!r}")
+    segments = cut(records, float(segment), slack, slack)
     if len(segments.start) > _MOST_SEGMENTS:
         raise ValueError(
             f"records must be cut into at most {_MOST_SEGMENTS} segments, but would be into "
             f"{len(segments.start)}: give a longer `segment`, or fewer samples"
         )
-    return problem._replace(segments=segments)
+    problem = problem.cut_into(segments)
+    samples = problem.dealt(np.zeros(problem.p)).times.shape[1]
+    if problem.settled is None:
+        samples += 2 * len(records[0].channels)  # delays move some from one segment to the next
+    lanes = wide_enough(len(segments.start))
+    machine = problem.machine._replace(lanes=lanes, samples=samples)
+    return problem._replace(machine=machine).cut_into(segments)
 
 
-def _growth(problem: Problem, z: np.ndarray, states: np.ndarray) -> float:
-    """By how much a difference grows along a segment, in the median."""
-    machine, segments = problem.machine, problem.segments
-    own = len(machine.free.leaves)
-    every = max(len(segments.start) // 64, 1)
-    chosen = slice(None, None, every)
-    shots = machine.shoot(
-        states[chosen],
-        np.broadcast_to(z[:own], (len(states[chosen]), own)),
-        segments.start[chosen],
-        (segments.end - segments.start)[chosen],
-        problem.dealt(z).times[chosen],
-    )
+def first_horizon(problem: Problem, z: np.ndarray, states: np.ndarray) -> tuple[int, float]:
+    """How many segments to tie at first, and the rate at which neighbours part [1/s].
+
+    As many as a difference grows along by no more than a factor of 10, in the median.
+    """
+    here = linearised(problem, z[None], states[None])
     scale = np.sqrt(np.mean(states**2, axis=0))
     scale = np.where(scale > 0, scale, 1.0)
-    flow = shots.flow * scale / scale[:, None]
-    sound = np.all(np.isfinite(flow), axis=(1, 2))
-    if not np.any(sound):
-        return np.inf
-    return float(np.median(np.linalg.norm(flow[sound], 2, axis=(1, 2))))
+    flow = here.flow[0] * scale / scale[:, None]
+    neighbours = problem.segments.record[1:] == problem.segments.record[:-1]
+    length = float(np.median(problem.segments.end - problem.segments.start))
+    tied, growth = 1, _growth(flow)
+    rate = np.log(max(growth, 1.0)) / length
+    while 2 * tied <= problem.segments.longest:
+        same = neighbours[: len(flow) - 1 : 2]
+        flow, neighbours = _doubled(flow, same)
+        if not len(flow) or not _growth(flow) < _GROWTH:
+            break
+        tied *= 2
+        rate = np.log(max(_growth(flow), 1.0)) / (tied * length)
+    return max(tied, _LEAST_TIED), float(rate)
+
+
+def _growth(flow: np.ndarray) -> float:
+    """By how much a difference grows at most along each stretch, in the median."""
+    sound = flow[np.all(np.isfinite(flow), axis=(1, 2))]
+    return float(np.median(np.linalg.norm(sound, 2, axis=(1, 2)))) if len(sound) else np.inf
+
+
+def _doubled(flow: np.ndarray, same: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Stretches twice as long, of pairs that belong to one record."""
+    pairs = len(flow) // 2
+    longer = flow[1 : 2 * pairs : 2] @ flow[0 : 2 * pairs : 2]
+    longer = longer[same[:pairs]]
+    return longer, np.ones(max(len(longer) - 1, 0), bool)
 
 
 def first_states(

@@ -1,6 +1,7 @@
 """Which of several models do the data prefer?"""
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import equinox as eqx
 import numpy as np
@@ -137,7 +138,7 @@ def _score(fit: Fit, by: str) -> float:
     return float(np.sqrt(np.mean((fit.misfit(held=True) / np.where(spread > 0, spread, 1)) ** 2)))
 
 
-def compare(fits: Mapping[str, Fit] | Sequence[Fit]) -> Comparison:
+def compare(fits: Mapping[str, Any] | Sequence[Any]) -> Comparison:
     """Sort fits of the same data by how well they explain them.
 
         print(dm.compare({"viscous": one, "dry": two}))

@@ -62,6 +62,7 @@ def descend(
     settled = np.zeros(guesses, bool)
     here = linearised(problem, z, states)
     jumps = _jumps(here.ends, states, windows)
+    count = max(np.count_nonzero(here.residuals[0]), 1)
     done = 0
     while done < most_steps and not np.all(settled):
         live = np.flatnonzero(~settled & np.isfinite(here.cost))
@@ -87,7 +88,9 @@ def descend(
         here = _replaced(here, taken, there, good)
         jumps[taken] = new_jumps[good]
         closed = np.max(np.abs(new_jumps) / scale[live, None], axis=(1, 2)) < _CLOSED
-        settled[live] = (good & closed & (moved < _SETTLED)) | (damping[live] > _MOST)
+        # Standard errors are those of the misfit, where it is larger than the noise.
+        error = np.sqrt(np.maximum(2 * there.cost / count, 1.0))
+        settled[live] = (good & closed & (moved < _SETTLED * error)) | (damping[live] > _MOST)
         told(f"step {done}, cost {np.min(here.cost):.6g}")
     jump = np.max(np.abs(jumps) / scale[:, None], axis=(1, 2), initial=0.0)
     settled &= (damping <= _MOST) & (jump < 1e-6)

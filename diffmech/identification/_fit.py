@@ -10,7 +10,7 @@ from .._checks import as_count, warn_if_single_precision
 from .._suggest import quoted, suggestion
 from ..model import AbstractSystem
 from ._as_records import as_records
-from ._beginning import cut_well, first_length, first_states, guesses_around
+from ._beginning import cut_up, first_horizon, first_states, guesses_around
 from ._descent import Descent, descend, grown
 from ._fit_record import Fit, made_of
 from ._free import free_numbers
@@ -18,6 +18,7 @@ from ._guess import parameters_from_accelerations
 from ._measure import Measure, as_measure
 from ._preparation import (
     all_limits,
+    determined,
     divided,
     named_channels,
     noise_of,
@@ -32,7 +33,7 @@ from ._residuals import Problem, linearised
 from ._segments import cut
 from ._shots import Machine
 
-_FIRST_TIED = 8  # segments
+_HELD_TIED = 8  # segments of records held back, at first
 _LOSSES = {"squares": np.inf, "huber": 1.345}  # in units of the noise
 
 
@@ -51,6 +52,7 @@ def fit(
     delays: Mapping[str, float] | None = None,
     starts: Mapping[str, tuple[float, float]] | None = None,
     wrap: Sequence[str] = (),
+    unknown: str = "refuse",
     loss: str = "squares",
     holdout: Sequence[str | int] = (),
     first_guess: bool = True,
@@ -65,8 +67,9 @@ def fit(
     Every record is cut into short segments that run side by side in lanes, each from a state of
     its own; tied end to end exactly, they are one motion from one fitted start. What is made small
     is Σ (measured − computed)² / σ², by Levenberg and Marquardt's method on exact derivatives.
-    Segments are so short that neighbours hardly part along them, so that a chaotic record is fitted
-    like a regular one.
+    Segments are so short that neighbours hardly part along them, and at first only as many are tied
+    as a difference grows along by a factor of 10, so that a chaotic record is fitted like a regular
+    one.
 
     **Main arguments:**
 
@@ -89,13 +92,16 @@ def fit(
     - `starts`: what is known of the start of every record, (value, standard deviation) by name of
       coordinate or rate ("theta", "theta_dot"); needed for those that are not measured.
     - `wrap`: channels with angles that jump by whole turns.
+    - `unknown`: what to do where the equations do not determine all that is free (masses often
+      scale out): "refuse", which says what they do determine, or "keep", which fits, with infinite
+      errors for what is not determined (`fit.of` has those of combinations that are).
     - `loss`: "squares", or "huber", which lets outliers count less.
     - `holdout`: names or numbers of records that are not fitted but predicted (their starts are
       fitted).
     - `first_guess`: start from the accelerations of smoothed samples, where all coordinates are
       measured. `guesses`: how many starts to try side by side, the others each with every number
       times a factor between 1/2 and 2 drawn with `seed`.
-    - `segment`: length of a segment [s]; chosen from how fast neighbours part if not given.
+    - `segment`: length of a segment [s]; 8 samples if not given.
     - `rtol`: of the integration. `progress`: print each step.
 
     The same call gives the same numbers. Ctrl-C ends it with the best so far.
@@ -113,13 +119,14 @@ def fit(
     numbers = free_numbers(system, free, bounds, guess)
     sensors, names, extra = sensors_of(channels, offsets, scales, delays or {})
     fitted, held = divided(records, holdout)
+    words = determined(system, numbers, priors or {}, measure is not None, unknown)
     known, given = noise_of(fitted, channels, noise)
     machine = Machine(system, numbers, seen.function, len(channels), float(rtol))
     slack = max((delays or {}).values(), default=0.0)
     problem = Problem(
         machine=machine,
         records=fitted,
-        segments=cut(fitted, first_length(fitted), slack, slack),
+        segments=cut(fitted, np.inf, slack, slack),
         sensors=sensors,
         noise=known,
         wraps=np.array([channel in named_channels(wrap, channels, "wrap") for channel in channels]),
@@ -138,10 +145,11 @@ def fit(
         z[:own] = parameters_from_accelerations(
             machine, fitted, seen.coordinates, known, first[:own]
         )
-    problem = cut_well(problem, seen, starts or {}, z, segment, slack)
+    problem = cut_up(problem, segment, slack)
     tried = guesses_around(numbers, problem.limits, z, first, how_many, seed)
     states = first_states(problem, seen, starts or {}, tried)
-    found = grown(problem, tried, states, _FIRST_TIED, told)
+    tied, rate = first_horizon(problem, tried[0], states[0])
+    found = grown(problem, tried, states, tied, told)
     if not given.all():
         problem, found = _reweighted(problem, found, given)
     predicted = _predicted(problem, held, seen, starts or {}, found, slack)
@@ -153,10 +161,14 @@ def fit(
         predicted,
         {
             "loss": loss,
+            "unknown": unknown,
+            "words": words,
             "rtol": float(rtol),
             "segment": float(np.median(problem.segments.end - problem.segments.start)),
             "segments": len(problem.segments.start),
             "guesses": len(tried),
+            "first_horizon": tied,
+            "parting_rate": rate,
             "first_guess": bool(first_guess and seen.complete),
         },
     )
@@ -165,7 +177,7 @@ def fit(
 def _reweighted(problem: Problem, found: Descent, given: np.ndarray) -> tuple[Problem, Descent]:
     """The noise as residuals show it, and the fit with it."""
     for _ in range(3):
-        here = linearised(problem, found.z, found.states, derivatives=False)
+        here = linearised(problem, found.z, found.states)
         weights = problem.dealt(found.z[0]).weights
         seen = weights > 0
         count = np.sum(seen, axis=(0, 1))
@@ -173,7 +185,7 @@ def _reweighted(problem: Problem, found: Descent, given: np.ndarray) -> tuple[Pr
         spare = np.maximum(count * (1 - unknown / np.sum(count)), 1.0)
         ratio = np.sqrt(np.sum(here.residuals[0] ** 2, axis=(0, 1)) / spare)
         ratio = np.where(given, 1.0, np.maximum(ratio, 1e-12))
-        problem = problem._replace(noise=problem.noise * ratio)
+        problem = problem.cut_into(problem.segments, problem.noise * ratio)
         # One factor for all channels moves nothing.
         found = descend(problem, found.z, found.states, problem.segments.longest, 30)
         if np.ptp(np.log(ratio)) < 0.02 and np.max(np.abs(np.log(ratio))) < 0.02:
@@ -194,12 +206,10 @@ def _predicted(
         return None
     length = float(np.median(problem.segments.end - problem.segments.start))
     other = problem._replace(
-        records=held,
-        segments=cut(held, length, slack, slack),
-        start_priors=start_rows(problem.machine.system, len(held), starts),
-    )
+        records=held, start_priors=start_rows(problem.machine.system, len(held), starts)
+    ).cut_into(cut(held, length, slack, slack))
     states = first_states(other, seen, starts, found.z)
-    for horizon in (_FIRST_TIED, other.segments.longest):
+    for horizon in (_HELD_TIED, other.segments.longest):
         ran = descend(other, found.z.copy(), states, horizon, 60, frozen=True)
         states = ran.states
     return other, ran

@@ -1,5 +1,6 @@
 """Fits on disk, with the records they were made from."""
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,13 @@ import numpy as np
 
 from .._records import arrays_under, read_record, require_writable, write_record
 from ..model import AbstractSystem, CoordinateUnits, parameter_names
-from ..motion import Likeness, likeness, params_like, require_alike
+from ..motion import (
+    Likeness,
+    likeness,
+    params_like,
+    require_alike,
+    require_same_coordinates,
+)
 from ..simulation import SystemOnFile
 from ._fit_record import Fit
 from ._record import Record
@@ -39,7 +46,7 @@ def save_fit(fit: Fit, path: str | Path, *, overwrite: bool = False) -> Path:
         "count": int(fit.count),
         "unknowns": int(fit.unknowns),
         "converged": bool(fit.converged),
-        "settings": fit.settings,
+        "settings": json.dumps(fit.settings),  # in its own order, with numbers that are infinite
         "record": [_described(record) for record in fit.records],
         "held": [_described(record) for record in fit.held],
     }
@@ -132,7 +139,7 @@ def _rebuilt(
         unknowns=int(meta["unknowns"]),
         converged=bool(meta["converged"]),
         whiteness=Whiteness(**arrays_under(arrays, _WHITENESS)),
-        settings=dict(meta["settings"]),
+        settings=dict(json.loads(meta["settings"])),
         **{name: arrays[name] for name in _ARRAYS},
         **dict(zip(_NUMBERS, map(float, arrays["numbers"]), strict=True)),
     )
@@ -147,7 +154,8 @@ def _machine(
     kept = Likeness(**arrays_under(arrays, _LIKENESS))
     if system is None:
         return SystemOnFile(str(meta["system"]), coordinates, dict(params), likeness=kept)
-    tree = params_like(system, coordinates, params, "fit")
+    require_same_coordinates(system, coordinates)
+    tree = params_like(system, params)
     require_alike(system, tree, kept)
     return eqx.tree_at(lambda machine: machine.params, system, tree)
 

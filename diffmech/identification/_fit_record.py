@@ -201,7 +201,7 @@ def made_of(
     if len(unknown):
         errors = np.where(np.max(np.abs(unknown), axis=0) > _SHARE, np.inf, errors)
     computed = _computed(problem, found)
-    here = linearised(problem, found.z, found.states, derivatives=False)
+    here = linearised(problem, found.z, found.states)
     first = np.unique(problem.segments.record, return_index=True)[1]
     count = sum(int(np.sum(np.isfinite(record.values))) for record in problem.records)
     units = list(free.units)
@@ -275,7 +275,7 @@ def _spread(
 
 def _computed(problem: Problem, found: Descent) -> tuple[np.ndarray, ...]:
     """What the model shows at every sample, sensors included; NaN where nothing was measured."""
-    here = linearised(problem, found.z, found.states, derivatives=False)
+    here = linearised(problem, found.z, found.states)
     dealt = problem.dealt(found.z[0])
     results = []
     for r, record in enumerate(problem.records):

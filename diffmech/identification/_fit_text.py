@@ -66,6 +66,7 @@ def text_of(fit: "Fit") -> str:
     if fit.held:
         theirs = _by_channel(fit, fit.misfit(held=True))
         lines.append(f"{'held':<{width}}  {theirs} ({counted(fit.held)} held back)")
+    lines.append(f"{'known':<{width}}  {settings['words']}")
     lines.append(
         f"{'numbers':<{width}}  condition {fit.condition:.2g}, AIC {fit.aic:.6g}, BIC {fit.bic:.6g}"
     )
@@ -144,7 +145,10 @@ def summary_of(fit: "Fit") -> dict[str, Any]:
         "warnings": list(fit.warnings),
         "verdict": fit.verdict,
         "converged": fit.converged,
-        "settings": fit.settings,
+        "settings": {
+            key: finite_or_none(value) if isinstance(value, float) else value
+            for key, value in fit.settings.items()
+        },
     }
 
 

@@ -16,13 +16,14 @@ from .._suggest import quoted, suggestion
 from .._typing import Params
 from ..model import (
     AbstractSystem,
+    parameter_names,
     parameter_paths,
-    parameter_place,
     parameter_ranges,
     parameter_rules,
     parameter_units,
     principal_moments,
 )
+from ._named import named_numbers
 
 _SMALLEST = 1e-9  # of its start: what is above zero stays above this
 
@@ -63,10 +64,10 @@ class Free(NamedTuple):
             leaves[leaf][index] = value
         return jax.tree.unflatten(jax.tree.structure(params), list(leaves.values()))
 
-    def allowed(self, z: np.ndarray) -> np.ndarray:
-        """Whether z, shape (..., p), keeps all limits, up to rounding."""
+    def allowed(self, z: np.ndarray) -> bool:
+        """Whether z, shape (p,), keeps all limits, up to rounding."""
         rows, least = self.limits[:, :-1], self.limits[:, -1]
-        return np.asarray(np.all(z @ rows.T >= least - 1e-12 * (1 + np.abs(least)), axis=-1))
+        return bool(np.all(rows @ z >= least - 1e-12 * (1 + np.abs(least))))
 
 
 def free_numbers(
@@ -80,11 +81,10 @@ def free_numbers(
     Raises:
         ValueError: no such parameter, one named twice, a bound or start that makes no sense.
     """
-    paths = [free] if isinstance(free, str) else list(free)
-    leaves = _expanded(system.params, paths)
-    names = tuple(_spelt(leaf, index) for leaf, index in leaves)
-    own = parameter_paths(system.params)
-    values = np.array([float(np.asarray(own[leaf])[index]) for leaf, index in leaves])
+    found = named_numbers(system.params, [free] if isinstance(free, str) else list(free))
+    order = parameter_names(system.params)
+    names, values = found.names, found.read(system.params)
+    leaves = [(order[leaf], index) for leaf, index in found.where]
     for path, value in _by_entry(system.params, guess or {}, names, "guess").items():
         values[names.index(path)] = value
     sizes = np.abs(values)
@@ -98,8 +98,8 @@ def free_numbers(
     given = _by_entry(system.params, bounds or {}, names, "bounds")
     limits = _limits(system, leaves, names, values, scale, given)
     units = parameter_units(system)
-    found = Free(names, tuple(leaves), values, scale, limits, tuple(units[k] for k in kinds))
-    if not found.allowed(values / scale):
+    free_ = Free(names, tuple(leaves), values, scale, limits, tuple(units[k] for k in kinds))
+    if not free_.allowed(values / scale):
         rows = limits[:, :-1] @ (values / scale) < limits[:, -1] - 1e-12
         worst = limits[np.argmax(rows), :-1]
         who = ", ".join(name for name, entry in zip(names, worst, strict=True) if entry)
@@ -107,29 +107,7 @@ def free_numbers(
             f"the start of a fit must be possible and inside its bounds, but {who} is not: give "
             "`guess={...}` or other `bounds`"
         )
-    return found
-
-
-def _expanded(params: Params, paths: list[str]) -> list[tuple[str, tuple[int, ...]]]:
-    if not paths:
-        raise ValueError("`free` must name at least one parameter")
-    shapes = {path: np.shape(leaf) for path, leaf in parameter_paths(params).items()}
-    found: list[tuple[str, tuple[int, ...]]] = []
-    for path in paths:
-        inner = [leaf for leaf in shapes if leaf.startswith((f"{path}.", f"{path}["))]
-        if path not in shapes and inner:  # a branch stands for all its leaves
-            found += [(leaf, index) for leaf in inner for index in np.ndindex(shapes[leaf])]
-            continue
-        leaf, index = parameter_place(params, path)
-        found += [(leaf, index)] if index else [(leaf, i) for i in np.ndindex(shapes[leaf])]
-    for i, one in enumerate(found):
-        if one in found[:i]:
-            raise ValueError(f"`free` names {_spelt(*one)} twice")
-    return found
-
-
-def _spelt(leaf: str, index: tuple[int, ...]) -> str:
-    return f"{leaf}[{','.join(map(str, index))}]" if index else leaf
+    return free_
 
 
 def _by_entry(
@@ -138,7 +116,7 @@ def _by_entry(
     """What is given by path, for every free entry it is about."""
     found = {}
     for path, value in given.items():
-        entries = [_spelt(*one) for one in _expanded(params, [path])]
+        entries = named_numbers(params, [path]).names
         unknown = [entry for entry in entries if entry not in names]
         if unknown:
             raise ValueError(
@@ -200,6 +178,6 @@ def _limits(
         for k in range(3):  # the sum of the other two is not smaller
             signs = [-1.0 if j == k else 1.0 for j in range(3)]
             pairs = list(zip(signs, body, strict=True))
-            known = sum(s * float(np.asarray(own[x[0]])[x[1]]) for s, x in pairs if x not in places)
-            row({places[x]: s for s, x in pairs if x in places}, -known)
+            fixed = [s * float(np.asarray(own[x[0]])[x[1]]) for s, x in pairs if x not in places]
+            row({places[x]: s for s, x in pairs if x in places}, -sum(fixed, start=0.0))
     return np.array(rows).reshape(-1, p + 1)

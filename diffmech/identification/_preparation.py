@@ -11,6 +11,7 @@ from ._free import Free
 from ._guess import noise_of_channel
 from ._record import Record
 from ._residuals import Problem, Sensors
+from ._structure import identifiable
 
 
 def require_machine(system: Any) -> None:
@@ -73,6 +74,36 @@ def all_limits(numbers: Free, extra: list[tuple[float, float, float]]) -> np.nda
                 row[own + i], row[-1] = sign, end
                 rows.append(row[None])
     return np.concatenate(rows)
+
+
+def determined(
+    system: AbstractSystem,
+    numbers: Free,
+    priors: Mapping[str, tuple[float, float]],
+    measured: bool,
+    unknown: str,
+) -> str:
+    """What the equations determine of the free numbers, in words.
+
+    A function of one's own that is measured may tell more; then nothing is refused.
+
+    Raises:
+        ValueError: not all of them, neither are there priors for the rest, and `unknown` is
+            "refuse".
+    """
+    if unknown not in ("refuse", "keep"):
+        raise ValueError(f"`unknown` must be 'refuse' or 'keep', but is {quoted(unknown)}")
+    here = system.with_params(dict(zip(numbers.names, map(float, numbers.start), strict=True)))
+    found = identifiable(here, numbers.names)
+    known = [numbers.names.index(path) for path in priors if path in numbers.names]
+    lost = found.null_space.shape[1]
+    told = np.linalg.matrix_rank(found.null_space[known], 1e-6) if known and lost else 0
+    if told < lost and not measured and unknown == "refuse":
+        raise ValueError(
+            f"`free` must be determined by the equations, but {found.words}: free fewer, give "
+            "`priors`, or `unknown='keep'` to find what is determined"
+        )
+    return found.words
 
 
 def prior_rows(

@@ -52,6 +52,7 @@ class Problem(NamedTuple):
     priors: np.ndarray
     start_priors: np.ndarray
     huber: float = np.inf
+    settled: Dealt | None = None  # samples by segment, where no delay is free
 
     @property
     def p(self) -> int:
@@ -60,9 +61,18 @@ class Problem(NamedTuple):
 
     def dealt(self, z: np.ndarray) -> Dealt:
         """Samples by segment, for the delays in z, shape (p,)."""
+        if self.settled is not None:
+            return self.settled
         own = z[len(self.machine.free.leaves) :]
         delays = self.sensors.of(self.sensors.delay, own, 0.0)
-        return deal(self.records, self.segments, self.noise, delays)
+        return deal(self.records, self.segments, self.noise, delays, self.machine.samples)
+
+    def cut_into(self, segments: Segments, noise: np.ndarray | None = None) -> "Problem":
+        """The same with other segments, or another noise."""
+        noise = self.noise if noise is None else noise
+        fixed = not self.sensors.count or np.all(self.sensors.delay < 0)
+        dealt = deal(self.records, segments, noise, None, self.machine.samples) if fixed else None
+        return self._replace(segments=segments, noise=noise, settled=dealt)
 
 
 class Linear(NamedTuple):
@@ -84,15 +94,12 @@ class Linear(NamedTuple):
     cost: np.ndarray
 
 
-def linearised(
-    problem: Problem, z: np.ndarray, states: np.ndarray, derivatives: bool = True
-) -> Linear:
+def linearised(problem: Problem, z: np.ndarray, states: np.ndarray) -> Linear:
     """Around z, shape (G, p), and the states at which segments start, shape (G, L, m)."""
     machine, segments = problem.machine, problem.segments
     guesses, lanes, m = states.shape
     own = len(machine.free.leaves)
-    moving = problem.sensors.count and np.any(problem.sensors.delay >= 0)
-    parts = [problem.dealt(each) for each in (z if moving else z[:1])]
+    parts = [problem.dealt(each) for each in (z if problem.settled is None else z[:1])]
     most = max(part.times.shape[1] for part in parts)
     parts = [_as_wide(part, most) for part in parts]
     times, values, weights = (
@@ -106,7 +113,6 @@ def linearised(
         start.ravel(),
         np.broadcast_to(segments.end - segments.start, start.shape).ravel(),
         times.reshape(-1, most),
-        derivatives,
     )
     shape = (guesses, lanes, most, machine.channels)
     found = shots.measured.reshape(shape)
@@ -125,9 +131,6 @@ def linearised(
     bad = np.any(shots.failed.reshape(guesses, lanes), axis=1) | ~np.isfinite(cost)
     cost = np.where(bad, np.inf, cost)
     ends = shots.ends.reshape(guesses, lanes, m)
-    if not derivatives:
-        none = np.zeros(0)
-        return Linear(residuals, none, ends, none, none, cost)
     by = np.zeros((*shape, m + problem.p + 1))
     by[..., :m] = scale[..., None] * shots.by_start.reshape(*shape, m)
     by[..., m : m + own] = scale[..., None] * shots.by_params.reshape(*shape, own)

@@ -79,39 +79,39 @@ def deal(
     segments: Segments,
     noise: np.ndarray,
     delays: np.ndarray | None = None,
+    samples: int = 0,
 ) -> Dealt:
     """Give every sample to the segment that it falls into; `noise` is σ of each channel, (c,).
 
-    A channel with a delay δ shows what was δ earlier: its samples are at t − δ.
+    A channel with a delay δ shows what was δ earlier: its samples are at t − δ. Every segment has
+    room for `samples` at least.
     """
     channels = len(noise)
     delays = np.zeros(channels) if delays is None else delays
     groups = [np.flatnonzero(delays == delay) for delay in np.unique(delays)]
-    lanes: list[list[tuple[float, int, int, np.ndarray]]] = [[] for _ in segments.start]
+    parts = []
     for r, record in enumerate(records):
         own = np.flatnonzero(segments.record == r)
+        starts, last = segments.start[own], segments.end[own[-1]]
+        measured = np.asarray(record.values)
+        weights = np.ones_like(measured) if record.weights is None else np.asarray(record.weights)
         for group in groups:
-            times = np.clip(
-                record.ts - delays[group[0]], segments.start[own[0]], segments.end[own[-1]]
-            )
-            place = np.clip(
-                np.searchsorted(segments.start[own], times, "right") - 1, 0, len(own) - 1
-            )
-            seen = np.any(np.isfinite(record.values[:, group]), axis=1)
-            for i in np.flatnonzero(seen):
-                lanes[own[place[i]]].append((times[i], r, i, group))
-    most = max(map(len, lanes))
-    shape = (len(lanes), most)
-    values, weights = np.zeros((2, *shape, channels))
-    dealt = Dealt(np.full(shape, np.nan), values, weights)
-    for lane, samples in enumerate(lanes):
-        samples.sort(key=lambda sample: sample[0])
-        for k, (time, r, i, group) in enumerate(samples):
-            record = records[r]
-            dealt.times[lane, k] = time
-            here = np.isfinite(record.values[i, group])
-            own = group[here]
-            dealt.values[lane, k, own] = record.values[i, own]
-            weights = 1.0 if record.weights is None else record.weights[i, own]
-            dealt.weights[lane, k, own] = weights / noise[own]
+            values, sizes = np.zeros_like(measured), np.zeros_like(measured)
+            here = np.isfinite(measured[:, group])
+            values[:, group] = np.where(here, measured[:, group], 0.0)
+            sizes[:, group] = np.where(here, weights[:, group] / noise[group], 0.0)
+            times = np.clip(np.asarray(record.ts) - delays[group[0]], starts[0], last)
+            lane = own[np.clip(np.searchsorted(starts, times, "right") - 1, 0, len(own) - 1)]
+            seen = np.any(here, axis=1)
+            parts.append((lane[seen], times[seen], values[seen], sizes[seen]))
+    lanes, times, values, sizes = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+    order = np.lexsort((times, lanes))
+    lanes, times, values, sizes = lanes[order], times[order], values[order], sizes[order]
+    counts = np.bincount(lanes, minlength=len(segments.start))
+    within = np.arange(len(lanes)) - np.repeat(np.cumsum(counts) - counts, counts)
+    shape = (len(counts), max(int(np.max(counts)), samples))
+    dealt = Dealt(np.full(shape, np.nan), *np.zeros((2, *shape, channels)))
+    dealt.times[lanes, within] = times
+    dealt.values[lanes, within] = values
+    dealt.weights[lanes, within] = sizes
     return dealt

@@ -53,6 +53,8 @@ class Machine(NamedTuple):
     measure: Callable[..., Any]
     channels: int
     rtol: float
+    lanes: int = _LANES  # that a program takes at once
+    samples: int = 0  # of each, at least
 
     @property
     def size(self) -> int:
@@ -66,11 +68,10 @@ class Machine(NamedTuple):
         t0: np.ndarray,
         duration: np.ndarray,
         times: np.ndarray,
-        derivatives: bool = True,
     ) -> Shots:
         """All segments, from starts (lanes, m) with z (lanes, p), from t0 for a duration (lanes,).
 
-        They are measured at times of shape (lanes, k). Times are NaN where nothing was measured; so is what is measured there.
+        They are measured at times of shape (lanes, k); where one is NaN, so is what is measured.
         """
         program = _program(
             self.system.laws,
@@ -78,14 +79,10 @@ class Machine(NamedTuple):
             version_of(self.measure),
             self.free.leaves,
             tuple(self.free.scale),
-            derivatives,
             _Held(self.system),
         )
         own = jax.tree.leaves(self.system.params)
-        lanes = starts.shape[0]
-        wide = _LANES
-        while wide < min(lanes, _MOST_LANES):
-            wide *= 2
+        lanes, wide = starts.shape[0], self.lanes
         parts = []
         for first in range(0, lanes, wide):
             cut = slice(first, first + wide)
@@ -94,15 +91,8 @@ class Machine(NamedTuple):
             count = min(wide, lanes - first)
             parts.append(jax.tree.map(lambda x, count=count: np.asarray(x)[:count], part))
         whole = jax.tree.map(lambda *leaves: np.concatenate(leaves), *parts)
-        return self._sorted_out(whole, derivatives)
-
-    def _sorted_out(self, whole: Any, derivatives: bool) -> Shots:
-        (measured, ends, status), slopes = whole
-        m, none = self.size, np.zeros(0)
-        failed = status != Status.OK
-        if not derivatives:
-            return Shots(measured, ends, none, none, none, none, none, failed)
-        by, of_ends = slopes
+        (measured, ends, status), (by, of_ends) = whole
+        m = self.size
         return Shots(
             measured=measured,
             ends=ends,
@@ -111,8 +101,16 @@ class Machine(NamedTuple):
             by_time=by[..., -1],
             flow=of_ends[..., :m],
             drift=of_ends[..., m:-1],
-            failed=failed,
+            failed=status != Status.OK,
         )
+
+
+def wide_enough(lanes: int) -> int:
+    """How many lanes a program should take at once, for so many in all."""
+    wide = _LANES
+    while wide < min(lanes, _MOST_LANES):
+        wide *= 2
+    return wide
 
 
 class _Held:
@@ -143,7 +141,6 @@ def _program(
     version: tuple[int, ...],
     leaves: tuple[Any, ...],
     scale: tuple[float, ...],
-    derivatives: bool,
     held: _Held,
 ) -> Callable[..., Any]:
     """Values, and derivatives by (start, z, time), of a number of segments."""
@@ -176,9 +173,6 @@ def _program(
             return jax.vmap(lambda q, qd, t: jnp.ravel(measure(q, qd, t, every)))(q, qd, times)
 
         return jax.vmap(one)(q, qd, times, changed), ends, found.status
-
-    if not derivatives:
-        return jax.jit(lambda *given: (values(*given), ()))
 
     @jax.jit
     def both(own: Any, rtol: Any, starts: Any, z: Any, t0: Any, duration: Any, times: Any) -> Any:

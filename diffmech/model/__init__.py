@@ -78,3 +78,4 @@ from ._shapes import (
     top as top,
 )
 from ._system import AbstractSystem as AbstractSystem, System as System
+from ._trial import trial_arguments as trial_arguments

@@ -87,15 +87,17 @@ def length_field(sensible: Range = _LENGTHS) -> Any:
     return eqx.field(converter=as_array, metadata=about)
 
 
-def require_sound_params(params: Params, path: str = "") -> None:
+def require_sound_params(params: Params, path: str = "", *, bodies: bool = True) -> None:
     """Refuse what no machine has, by path and value; traced values are let through.
+
+    Without `bodies`, numbers are judged one by one, as is right for leaves with one more axis.
 
     Raises:
         ValueError: a negative mass or moment, a length that is not positive, an inertia tensor that
             no body has.
     """
     require = getattr(params, "require", None)
-    if isinstance(params, eqx.Module) and callable(require):
+    if bodies and isinstance(params, eqx.Module) and callable(require):
         require(path)
     if isinstance(params, eqx.Module):
         for field in dataclasses.fields(params):  # pyright: ignore[reportArgumentType]
@@ -103,17 +105,17 @@ def require_sound_params(params: Params, path: str = "") -> None:
             value = getattr(params, field.name)
             if "rule" in field.metadata:
                 _require_rule(value, field.metadata["rule"], inner)
-            require_sound_params(value, inner)
-        for names in getattr(params, "principal_moments", ()):
+            require_sound_params(value, inner, bodies=bodies)
+        for names in getattr(params, "principal_moments", ()) if bodies else ():
             moments = [getattr(params, name) for name in names]
             if not is_traced(moments):
                 require_inertia(moments, f"({', '.join(names)})")
     elif isinstance(params, Mapping):
         for key, value in params.items():
-            require_sound_params(value, f"{path}.{key}" if path else str(key))
+            require_sound_params(value, f"{path}.{key}" if path else str(key), bodies=bodies)
     elif isinstance(params, list | tuple):
         for i, value in enumerate(params):
-            require_sound_params(value, f"{path}[{i}]")
+            require_sound_params(value, f"{path}[{i}]", bodies=bodies)
 
 
 def _require_rule(value: Any, rule: str, path: str) -> None:

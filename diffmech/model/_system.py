@@ -8,7 +8,7 @@ import equinox as eqx
 import jax
 import numpy as np
 
-from .._checks import as_vector, trial_trace
+from .._checks import as_vector, briefly, trial_trace
 from .._fingerprint import version_of
 from .._typing import AnyArray, Params, ScalarFunction
 from ._constraints import AbstractConstraint, Constraints, checked_constraints
@@ -61,6 +61,11 @@ class AbstractSystem(eqx.Module):
         Raises:
             ValueError: unknown path, or a value of another shape.
         """
+        if changes is not None and not isinstance(changes, Mapping):
+            raise ValueError(
+                "`with_params` must be given values by path, such as with_params(mB=0.2) or "
+                f"with_params({{'masses[1]': 2.0}}), but is given {briefly(changes)}"
+            )
         params = replace_params(self.params, {**(changes or {}), **named})
         return eqx.tree_at(lambda system: system.params, self, params)
 
@@ -236,11 +241,21 @@ def _checked_starts(
     starts: Mapping[str, tuple[Any, Any]], coordinates: CoordinateUnits
 ) -> dict[str, Start]:
     """Named initial states as pairs of float vectors."""
-    names = tuple(coordinates)
-    return {
-        label: (
-            as_vector(q0, names, f"starts[{label!r}][0]"),
-            as_vector(qd0, names, f"starts[{label!r}][1]"),
+    if not isinstance(starts, Mapping):
+        raise ValueError(
+            "`starts` must map names to pairs (q0, qd0), such as {'default': ([0.1], [0.0])}, but "
+            f"is {briefly(starts)}"
         )
-        for label, (q0, qd0) in starts.items()
-    }
+    names = tuple(coordinates)
+    checked = {}
+    for label, pair in starts.items():
+        if isinstance(pair, str | Mapping) or not hasattr(pair, "__len__") or len(pair) != 2:
+            raise ValueError(
+                f"`starts[{label!r}]` must be a pair (q0, qd0), coordinates and rates, but is "
+                f"{briefly(pair)}"
+            )
+        checked[label] = (
+            as_vector(pair[0], names, f"starts[{label!r}][0]"),
+            as_vector(pair[1], names, f"starts[{label!r}][1]"),
+        )
+    return checked

@@ -26,6 +26,7 @@ from ._constraints import (
     residual_of as residual_of,
     rows_of as rows_of,
 )
+from ._definite import INDEFINITE as INDEFINITE, is_definite as is_definite
 from ._energy import (
     Energy as Energy,
     energy as energy,
@@ -62,6 +63,7 @@ from ._likeness import (
     likeness as likeness,
     params_like as params_like,
     require_alike as require_alike,
+    require_same_coordinates as require_same_coordinates,
 )
 from ._multipliers import (
     Violations as Violations,
@@ -92,5 +94,9 @@ from ._stabilise import (
     penalty as penalty,
     stabilisation_as_data as stabilisation_as_data,
 )
-from ._starts import START_VIOLATION as START_VIOLATION, require_consistent as require_consistent
+from ._starts import (
+    kept_at as kept_at,
+    kept_of as kept_of,
+    require_consistent as require_consistent,
+)
 from ._state import Field as Field, pack as pack, unpack as unpack

@@ -60,26 +60,12 @@ def _at(system: AbstractSystem, params: Params, t: Any, q: Any, qd: Any) -> Like
     return Likeness(np.asarray(t), np.asarray(q), np.asarray(qd), accelerations, place, rate)
 
 
-def params_like(
-    system: AbstractSystem,
-    coordinates: CoordinateUnits,
-    params: Sequence[tuple[str, AnyArray]],
-    what: str,
-) -> Params:
+def params_like(system: AbstractSystem, params: Sequence[tuple[str, AnyArray]]) -> Params:
     """The parameters of a file, by path, in the machine's own structure.
 
-    Args:
-        coordinates: those of the file.
-        what: which kind of result the file holds, for the sentence.
-
     Raises:
-        ValueError: the machine has other coordinates or parameters.
+        ValueError: the machine has others.
     """
-    if tuple(system.coordinates) != tuple(coordinates):
-        raise ValueError(
-            f"the {what} has the coordinates {', '.join(coordinates)}, but {system.name!r} has "
-            f"{', '.join(system.coordinates)}: pass the machine it was made with"
-        )
     leaves, structure = jax.tree.flatten(system.params)
     ours = list(zip(parameter_names(system.params), map(np.shape, leaves), strict=True))
     # A file written from a result that was loaded without its machine has them by the alphabet.
@@ -89,10 +75,27 @@ def params_like(
     if ours != [(path, np.shape(value)) for path, value in params]:
         names = ", ".join(path for path, _ in params) or "none"
         raise ValueError(
-            f"the {what} has the parameters {names}, which are not those of {system.name!r}: pass "
+            f"the file has the parameters {names}, which are not those of {system.name!r}: pass "
             "the machine it was made with"
         )
     return jax.tree.unflatten(structure, [value for _, value in params])
+
+
+def require_same_coordinates(system: AbstractSystem, kept: CoordinateUnits) -> None:
+    """Refuse a machine whose coordinates have other names or units than those of a file."""
+    remedy = "pass the machine it was made with"
+    if tuple(system.coordinates) != tuple(kept):
+        raise ValueError(
+            f"the file has the coordinates {', '.join(kept)}, but {system.name!r} has "
+            f"{', '.join(system.coordinates)}: {remedy}"
+        )
+    for name, unit in kept.items():
+        if system.coordinates[name] != unit:
+            there, here = (each or "no unit" for each in (unit, system.coordinates[name]))
+            raise ValueError(
+                f"the file has the coordinate {name!r} in {there}, but {system.name!r} has it in "
+                f"{here}: {remedy}"
+            )
 
 
 def require_alike(system: AbstractSystem, params: Params, kept: Likeness) -> None:

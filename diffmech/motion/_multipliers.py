@@ -60,8 +60,8 @@ def require_constraints(system: AbstractSystem, what: str) -> Laws:
     laws = require_lagrangian(system, what)
     if not laws.constraints:
         raise ValueError(
-            f"{what} need constraints, but {system.name!r} has none: declare them with "
-            "`System(..., constraints=...)`"
+            f"{what} need constraints, but {system.name!r} has none; "
+            "`System(..., constraints=...)` declares them"
         )
     return laws
 

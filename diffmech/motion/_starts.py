@@ -1,13 +1,81 @@
 """Starts that keep their constraints."""
 
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
 import numpy as np
 
-from .._typing import AnyArray, Params
-from ..model import AbstractSystem
-from ._multipliers import violations
+from .._checks import ROUNDINGS
+from .._typing import AnyArray, Params, Scalar, Vector
+from ..model import AbstractSystem, Laws
+from ._constraints import rate_residual_of
+from ._euler_lagrange import by_laws
+from ._multipliers import Violations, violations_of
 
-# Of the size of the coordinates or rates: starts are often printed with few digits.
-START_VIOLATION = 1e-6
+# Starts are often printed with few digits: this part of 1 and of a coordinate's size (or a rate's)
+# may be missing. Where an origin lies says nothing about a machine, so beyond so many metres or
+# radians from it the size no longer counts.
+START_DIGITS = 1e-6
+_LARGEST_PLACE = 10.0
+
+
+class Kept(NamedTuple):
+    """How well a start keeps its constraints, one entry per row.
+
+    Attributes:
+        found: what is left of φ and φ̇.
+        allowed: how much of each missing digits explain.
+    """
+
+    found: Violations
+    allowed: Violations
+
+    @property
+    def place(self) -> AnyArray:
+        """Whether each φ is kept, shape (m,); NaN is not."""
+        return abs(self.found.place) <= self.allowed.place
+
+    @property
+    def rate(self) -> AnyArray:
+        """Whether each φ̇ is kept, shape (m,)."""
+        return abs(self.found.rate) <= self.allowed.rate
+
+
+def kept_of(laws: Laws, q: Vector, qd: Vector, t: Scalar, params: Params) -> Kept:
+    """What a start leaves of its constraints, beside what missing digits may leave.
+
+        |φᵢ| ≤ Σⱼ |Jᵢⱼ| δⱼ,    |φ̇ᵢ| ≤ Σⱼ |Jᵢⱼ| δ̇ⱼ + Σⱼ |∂φ̇ᵢ/∂qⱼ| δⱼ,    and roundings of the terms
+
+    for coordinates known to δ and rates known to δ̇. Each row is thus judged by what it is
+    sensitive to itself, in its own unit.
+    """
+    slopes, rows = jax.jacfwd(
+        lambda q, qd: rate_residual_of(laws, q, qd, t, params), argnums=(0, 1)
+    )(q, qd)
+    slopes, rows, place, rate = map(jnp.abs, (slopes, rows, q, qd))
+    rounding = ROUNDINGS * jnp.finfo(q.dtype).eps
+    digits = START_DIGITS * (1.0 + jnp.minimum(place, _LARGEST_PLACE))
+    rate_digits = START_DIGITS * (1.0 + rate)
+    allowed = Violations(
+        rows @ digits + rounding * (1.0 + rows @ place),
+        rows @ rate_digits + slopes @ digits + rounding * (1.0 + rows @ rate),
+    )
+    return Kept(violations_of(laws, q, qd, t, params), allowed)
+
+
+_violations, _kept = by_laws(violations_of), by_laws(kept_of)
+
+
+def kept_at(laws: Laws, q: AnyArray, qd: AnyArray, t: AnyArray, params: Params) -> Kept:
+    """The same of numbers: slopes are asked for only where something is left beyond rounding."""
+    found = jax.tree.map(np.asarray, _violations(laws, q, qd, t, params))
+    rounding = ROUNDINGS * np.finfo(found.rate.dtype).eps
+    certain = Violations(*(np.full(rows.shape, rounding) for rows in found))
+    kept = Kept(found, certain)
+    if np.all(kept.place) and np.all(kept.rate):
+        return kept
+    return jax.tree.map(np.asarray, _kept(laws, q, qd, t, params))
 
 
 def require_consistent(
@@ -22,16 +90,18 @@ def require_consistent(
 
     `way_out` ends the sentence, after the advice to assemble.
     """
-    rows = getattr(system, "rows", ())
+    laws: Any = system.laws
     if not getattr(system, "constraints", ()):
         return
-    found = violations(system, q, qd, t, params)
-    for values, state, where in ((found.place, q, "place"), (found.rate, qd, "rates")):
-        sizes = np.abs(np.asarray(values))
-        worst = int(np.argmax(sizes))
-        if not sizes[worst] <= START_VIOLATION * (1.0 + np.max(np.abs(state))):
+    kept = kept_at(laws, q, qd, t, params)
+    for values, good, where in (
+        (kept.found.place, kept.place, "place"),
+        (kept.found.rate, kept.rate, "rates"),
+    ):
+        if not np.all(good):
+            worst = int(np.argmax(np.where(good, -1.0, np.nan_to_num(np.abs(values), nan=np.inf))))
             raise ValueError(
-                f"the start of {system.name!r} breaks its constraints: {rows[worst]} by "
-                f"{float(values[worst]):.3g} in {where}. `assemble(system, q0, qd0)` gives the "
-                f"nearest state that keeps them{way_out}"
+                f"the start of {system.name!r} breaks its constraints: "
+                f"{getattr(system, 'rows', ())[worst]} by {float(values[worst]):.3g} in {where}. "
+                f"`assemble(system, q0, qd0)` gives the nearest state that keeps them{way_out}"
             )

@@ -7,11 +7,42 @@ from ._algebra import (
     varying_places as varying_places,
 )
 from ._arithmetic import elementwise as elementwise
+from ._arrays import (
+    ArrayProgram as ArrayProgram,
+    Arrays as Arrays,
+    gathered as gathered,
+    given as given,
+    on_arrays as on_arrays,
+)
 from ._collect import collected as collected
 from ._interpret import unknowns as unknowns, write as write
 from ._lanes import Lanes as Lanes
+from ._notation import (
+    ANY as ANY,
+    ATOM as ATOM,
+    COMPARISON as COMPARISON,
+    POWER as POWER,
+    PRODUCT as PRODUCT,
+    SUM as SUM,
+    TEXT as TEXT,
+    Form as Form,
+    Notation as Notation,
+    spelled as spelled,
+)
+from ._polynomials import (
+    Monomial as Monomial,
+    common_factors as common_factors,
+    without_all as without_all,
+)
 from ._shapes import Places as Places, constants as constants
 from ._sincos import LARGEST_ANGLE as LARGEST_ANGLE, sincos as sincos
 from ._solve import Factors as Factors
 from ._tape import Place as Place, Tape as Tape
+from ._terms import (
+    Coefficient as Coefficient,
+    Terms as Terms,
+    terms as terms,
+    written_coefficient as written_coefficient,
+    written_product as written_product,
+)
 from ._unknown import NotScalar as NotScalar

@@ -56,6 +56,7 @@ class Evaluation:
     def _work_out(self, places: list[Place]) -> None:
         missing = self._missing(places)
         turned = {self._tape.operations[place]: place for place in missing}
+        operate = self._algebra.operate  # a module's methods are wrapped anew at each access
         for place in missing:
             name, arguments = self._tape.operations[place]
             partner = turned.get(Operation(_PARTNERS.get(name, ""), arguments))
@@ -71,7 +72,7 @@ class Evaluation:
                 continue
             if name == "input":
                 raise KeyError(f"input {arguments[0]} of the tape has no value")
-            self._values[place] = self._algebra.operate(name, *(self._values[p] for p in arguments))
+            self._values[place] = operate(name, *(self._values[p] for p in arguments))
 
     def _missing(self, places: list[Place]) -> list[Place]:
         seen: set[Place] = set()

@@ -16,7 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 import optimistix
 
-from .._checks import as_array, as_count, as_scalar, as_vector, in_force
+from .._checks import as_array, as_count, as_scalar, as_vector, briefly, in_force
 from .._typing import AnyArray, Coordinates, Number, Params, Samples, Scalar, Truth
 from ..model import AbstractSystem, Laws
 from ..motion import force_of, prepare, require_lagrangian
@@ -146,6 +146,7 @@ _impulses_compiled = partial(jax.jit, static_argnums=(0, 5))(_impulses)
 def action(system: AbstractSystem, path: Path, params: Params = None) -> Scalar:
     """S = ∫ L dt along a path [J s]."""
     laws = require_lagrangian(system, "the action")
+    _require_path(path, "path", system)
     _, params_ = prepare(system, 0.0, params)
     return _action(laws, *_raw(path), params_, path.degree)
 
@@ -159,9 +160,24 @@ def action_gradient(system: AbstractSystem, path: Path, params: Params = None) -
     needed. Shape (elements · degree − 1, n).
     """
     laws = require_lagrangian(system, "the action")
+    _require_path(path, "path", system)
     _, params_ = prepare(system, 0.0, params)
     impulses, weights = _impulses_compiled(laws, *_raw(path), params_, path.degree)
     return impulses / weights
+
+
+def _require_path(path: Any, label: str, system: AbstractSystem) -> None:
+    """Refuse what is no `Path` through the system's coordinates."""
+    if not isinstance(path, Path):
+        raise ValueError(
+            f"`{label}` must be a `Path`, such as `Path.along(run)`, but is {briefly(path)}"
+        )
+    shape = np.shape(path.qs)
+    if len(shape) != 2 or shape[1] != system.n:
+        raise ValueError(
+            f"`{label}` must have coordinates of shape (points, {system.n}) = (..., "
+            f"{', '.join(system.coordinates)}), but has shape {shape}"
+        )
 
 
 def _raw(path: Path) -> tuple[Any, Any, Any]:
@@ -216,6 +232,7 @@ def motion_between(
         x = _fractions(elements, degree)[:, None]
         qs: Any = in_force(ends[0] + x * (ends[1] - ends[0]))
     else:
+        _require_path(guess, "guess", system)
         qs, degree = in_force(guess.qs), guess.degree
         qs = jnp.asarray(qs).at[0].set(ends[0]).at[-1].set(ends[1])
     found, good = _stationary(laws, qs, start, length, params_, degree)

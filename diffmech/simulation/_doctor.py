@@ -12,6 +12,7 @@ from ..model import AbstractSystem
 from ..motion import (
     Violations,
     is_holonomic,
+    kept_at,
     mass_matrix_of,
     nearest,
     prepare,
@@ -21,7 +22,6 @@ from ..motion import (
     scaled_rows,
     violations_of,
 )
-from ._assemble import is_closed
 
 _RANK = 1e-6  # singular values of the scaled rows below this are lost
 _SHARE = 1e-3  # a row takes part in a dependence if it has this share of it
@@ -45,7 +45,8 @@ class Diagnosis(eqx.Module):
         change_point: whether the rows are dependent here only, and not nearby.
         conflicts: groups of dependent rows that contradict each other, with the contradiction.
         violations: φ and φ̇ of the state.
-        consistent: whether place and rates obey the constraints.
+        consistent: whether place and rates obey the constraints, up to printed digits, as a run
+            asks for.
         distance: σ, 1 for independent rows, 0 where rows become dependent.
         singular: the nearest singular position found, shape (n,), or None.
         singular_distance: the largest change of a coordinate up to it.
@@ -145,7 +146,8 @@ def doctor(
     nearby = _rank_nearby(laws, q_, t_, params_) if groups else rank
     conflicts = _conflicts(look, groups)
     place, rate = look.violations
-    consistent = (is_closed(q_, place), is_closed(qd_, rate))
+    kept = kept_at(laws, q_, qd_, t_, params_)
+    consistent = (bool(np.all(kept.place)), bool(np.all(kept.rate)))
     sigma = float(_distance(laws, q_, t_, params_))
     lines = [
         ("machine", f"{system.name}: {system.n} coordinates, {len(rows)} constraint rows"),

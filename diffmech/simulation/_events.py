@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from .._checks import trial_trace
+from .._checks import trial_condition
 from .._fingerprint import version_of
 from .._typing import AnyArray, Params, Scalar
 from ..model import AbstractSystem
@@ -97,12 +97,7 @@ def as_events(
     vector = jax.ShapeDtypeStruct((system.n,), float)
     time = jax.ShapeDtypeStruct((), float)
     for name, event in zip(events, made, strict=True):
-
-        def as_number(q: Any, qd: Any, t: Any, p: Any, event: Event = event) -> Any:
-            return jnp.asarray(event.condition(q, qd, t, p)).astype(float)
-
-        as_number.__qualname__ = getattr(event.condition, "__qualname__", name)
-        trial_trace(as_number, f"events[{name!r}]", (), vector, vector, time, params)
+        trial_condition(event.condition, f"events[{name!r}]", vector, vector, time, params)
     return tuple(events), tuple(_becoming_true(e, vector, time, params) for e in made)
 
 

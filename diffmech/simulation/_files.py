@@ -20,7 +20,14 @@ from .._records import (
 from .._results import name_of, result_named
 from .._typing import Params
 from ..model import AbstractSystem, CoordinateUnits, FixedMapping, Laws, Range, parameter_names
-from ..motion import Energy, Likeness, likeness, params_like, require_alike
+from ..motion import (
+    Energy,
+    Likeness,
+    likeness,
+    params_like,
+    require_alike,
+    require_same_coordinates,
+)
 from ._held import Held
 from ._kept_settings import settings_as_data, settings_from_data
 from ._report import Report
@@ -117,7 +124,7 @@ def load(
     path: str | Path,
     system: AbstractSystem | None = None,
     *,
-    method: diffrax.AbstractSolver | None = None,
+    method: str | diffrax.AbstractSolver | None = None,
 ) -> Trajectory:
     """Read a run written by `save`, or a folder with a run in it, as the command line writes them.
 
@@ -127,11 +134,12 @@ def load(
     its parameters have the machine's structure. That it is the same machine is tried at three
     states. Without, arrays, energies and report are there.
 
-    `method` is asked for if the run was made by a solver object that no name stands for.
+    `method` is asked for if the run was made by a solver object that no name stands for. It never
+    changes how a run was made: where the file knows the method, another one is refused.
 
     Raises:
         FileNotFoundError: no such file.
-        ValueError: a damaged or foreign file, or another machine; the reason is said.
+        ValueError: a damaged or foreign file, another machine or method; the reason is said.
     """
     path = Path(path) / RUN_FILE if Path(path).is_dir() else Path(path)
     meta, arrays = read_record(path, _KIND)
@@ -147,7 +155,7 @@ def _rebuild(
     meta: dict[str, Any],
     arrays: dict[str, np.ndarray],
     system: AbstractSystem | None,
-    method: diffrax.AbstractSolver | None,
+    method: str | diffrax.AbstractSolver | None,
 ) -> Trajectory:
     _check_shapes(arrays, len(meta["coordinates"]))
     params = [(str(path), arrays[f"{_PARAM}{i}"]) for i, path in enumerate(meta["params"])]
@@ -161,7 +169,8 @@ def _rebuild(
             likeness=Likeness(**arrays_under(arrays, _LIKENESS)),
         )
     else:
-        machine, tree = system, params_like(system, coordinates, params, "run")
+        require_same_coordinates(system, coordinates)
+        machine, tree = system, params_like(system, params)
         require_alike(machine, tree, Likeness(**arrays_under(arrays, _LIKENESS)))
     trajectory = Trajectory(
         ts=arrays["ts"],

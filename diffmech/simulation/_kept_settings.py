@@ -34,11 +34,13 @@ def settings_as_data(settings: Settings) -> dict[str, Any]:
     }
 
 
-def settings_from_data(data: dict[str, Any], method: diffrax.AbstractSolver | None) -> Settings:
+def settings_from_data(
+    data: dict[str, Any], method: str | diffrax.AbstractSolver | None
+) -> Settings:
     """The settings again; `method` stands in for a solver that no name stands for.
 
     Raises:
-        ValueError: there is no name, and `method` is missing or another one.
+        ValueError: `method` is another one, or missing where there is no name.
     """
     how, number = data["stabilise"], np.dtype(str(data["precision"])).type
     made = None if how is None else as_stabilisation(how)
@@ -67,13 +69,23 @@ def _solver_name(solver: diffrax.AbstractSolver) -> str | None:
 
 
 def _solver(
-    method: str, name: str | None, given: diffrax.AbstractSolver | None
+    method: str, name: str | None, given: str | diffrax.AbstractSolver | None
 ) -> diffrax.AbstractSolver:
+    """The solver that the file names, or the one given for it; never another one."""
+    offered = None if given is None else as_solver(given)
     if name is not None:
-        return stiff_solver() if name == _STIFF else as_solver(str(name))
-    if given is None or method_name(given) != method:
+        known = stiff_solver() if name == _STIFF else as_solver(str(name))
+        if offered is not None and eqx.tree_equal(known, offered) is not True:
+            told = method_name(offered)
+            own = " with options of its own" if told == method else ""
+            raise ValueError(
+                f"`method` must be left out, or be the {method!r} that made the run, but is "
+                f"{told!r}{own}: `simulate` makes a run by another method"
+            )
+        return known
+    if offered is None or method_name(offered) != method:
         raise ValueError(
             f"the run was made by a solver object {method!r} that no name stands for: pass "
             f"`method=`, the same {method}, to load it"
         )
-    return given
+    return offered

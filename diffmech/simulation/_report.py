@@ -1,7 +1,7 @@
 """The trust report: why a run can be believed, and until when."""
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import equinox as eqx
 import jax
@@ -9,12 +9,13 @@ import jax.numpy as jnp
 import numpy as np
 
 from .._batches import in_batches
-from .._checks import in_force
+from .._checks import ROUNDINGS, in_force
 from .._results import RESULTS, message, same
 from .._typing import AnyArray, Params, Samples, Times
 from ..model import ExplicitLaws, Laws
 from ..motion import (
     force_of,
+    is_definite,
     jacobian_of,
     mass_condition_of,
     mass_matrix_of,
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from ._trajectory import Trajectory
 
 _SMALL_MOMENTUM = 1e-3  # of the largest: below it a momentum may be nothing but rounding
-_INDEFINITE = -1e-9  # smallest over largest eigenvalue that rounding does not explain
 _PROBES = 3  # random states at which a coordinate must be ignorable
 
 
@@ -94,23 +94,43 @@ def _diagnose(
     return jax.vmap(at)(ts, qs, qds)
 
 
-def _energy_gap(trajectory: "Trajectory") -> tuple[np.ndarray, float]:
-    """|h − h₀ − W| at the samples, shape (k,) [J], and what it is measured by [J]."""
+class _Balance(NamedTuple):
+    """How well the energy balances: at the worst sample, and where the last step ends."""
+
+    worst: float
+    final: float
+    resting: bool = False  # nothing moves but roundings, so there is nothing to measure them by
+
+
+def _balance(trajectory: "Trajectory", masses: np.ndarray) -> _Balance:
+    """max|h − h₀ − W| / max(T_max, |W|_max); samples before the last may lie between steps.
+
+    A machine without freedom, or at rest, has a T of nothing but rounding: of h, or of rates that
+    the absolute tolerance takes for zero. No part of that is an imbalance.
+    """
     total, work = np.asarray(trajectory.energies.total), np.asarray(trajectory.work)
+    gaps = np.abs(total - total[0] - work)
     scale = max(float(np.max(np.abs(trajectory.energies.kinetic))), float(np.max(np.abs(work))))
-    return np.abs(total - total[0] - work), scale
+    rounding = ROUNDINGS * np.finfo(total.dtype).eps * float(np.max(np.abs(total)))
+    slowest = 0.5 * float(trajectory.settings.atol) ** 2 * float(np.max(np.abs(masses).sum((1, 2))))
+    if max(scale, float(np.max(gaps))) <= max(rounding, slowest):
+        return _Balance(0.0, 0.0, resting=True)
+    worst, final = (_part(float(gap), scale) for gap in (np.max(gaps), gaps[-1]))
+    return _Balance(worst, final)
 
 
-def _mechanics(trajectory: "Trajectory") -> tuple[float, dict[str, float], float, bool]:
+def _part(gap: float, scale: float) -> float:
+    return gap / scale if scale > 0 else (0.0 if gap == 0 else math.inf)
+
+
+def _mechanics(trajectory: "Trajectory") -> tuple[_Balance, dict[str, float], float, bool]:
     """Energy imbalance, drift of conserved momenta, worst condition, and whether M is definite."""
     laws = trajectory.laws
     if not isinstance(laws, Laws):
         total = np.asarray(trajectory.energies.total)
         change, scale = np.max(np.abs(total - total[0])), np.max(np.abs(total))
-        return float(change / scale) if scale > 0 else float(change), {}, float("nan"), True
-    gaps, scale = _energy_gap(trajectory)
-    gap = float(np.max(gaps))
-    imbalance = gap / scale if scale > 0 else (0.0 if gap == 0 else math.inf)
+        part = float(change / scale) if scale > 0 else float(change)
+        return _Balance(part, part), {}, float("nan"), True
     rng = np.random.default_rng(0)
     count = min(_PROBES, len(trajectory.ts))
     spread = rng.normal(size=(2, count, trajectory.system.n))
@@ -127,26 +147,8 @@ def _mechanics(trajectory: "Trajectory") -> tuple[float, dict[str, float], float
             size = max(np.max(np.abs(momenta[:, i])), _SMALL_MOMENTUM * np.max(np.abs(momenta)))
             drift = np.max(np.abs(momenta[:, i] - momenta[0, i]))
             kept[name] = float(drift / size) if size > 0 else float(drift)
-    return imbalance, kept, float(np.max(conditions)), _is_definite(masses, rows)
-
-
-def _is_definite(masses: np.ndarray, rows: np.ndarray) -> bool:
-    """Whether T > 0 for all rates that the constraints admit, at every sample."""
-    if not np.all(np.isfinite(masses)):
-        return False
-    if not rows.shape[1]:
-        return bool(np.all(np.linalg.eigvalsh(masses) > 0))
-    if not np.all(np.isfinite(rows)):
-        return False
-    # What rows forbid is taken out: a basis of the rest, and zeros for what is missing to n.
-    _, sizes, directions = np.linalg.svd(rows, full_matrices=True)
-    eps = np.finfo(rows.dtype).eps * max(rows.shape[1:])
-    free = np.ones(directions.shape[:2], bool)
-    free[:, : sizes.shape[1]] = sizes <= eps * np.max(sizes, axis=1, keepdims=True)
-    basis = directions * free[:, :, None]
-    values = np.linalg.eigvalsh(basis @ masses @ basis.swapaxes(1, 2))
-    # Where rows lose rank, rates come in that need no mass: zero is allowed, below it is not.
-    return bool(np.all(values[:, 0] >= _INDEFINITE * np.max(np.abs(values), axis=1)))
+    definite = bool(np.all(is_definite(masses, rows)))
+    return _balance(trajectory, masses), kept, float(np.max(conditions)), definite
 
 
 def assess(trajectory: "Trajectory", *, second_run: bool, progress: bool | None) -> Report:
@@ -154,13 +156,13 @@ def assess(trajectory: "Trajectory", *, second_run: bool, progress: bool | None)
     system, settings = trajectory.system, trajectory.settings
     qs, ts = np.asarray(trajectory.qs), np.asarray(trajectory.ts)
     with np.errstate(all="ignore"):  # a motion that ran away may overflow here
-        imbalance, momenta, condition, definite = _mechanics(trajectory)
+        balance, momenta, condition, definite = _mechanics(trajectory)
     if second_run:
         error, rate_error, text = estimate_errors(trajectory, progress)
     else:
         error, rate_error, text = unknown_errors(trajectory)
     judgement = judge(trajectory, error)
-    sentence = verdict(trajectory, judgement, error, imbalance, definite)
+    sentence = verdict(trajectory, judgement, error, balance.worst, definite)
 
     final = answer(trajectory, error, judgement.digits)
     step = (
@@ -177,7 +179,7 @@ def assess(trajectory: "Trajectory", *, second_run: bool, progress: bool | None)
         ),
         ("ended", _ending(trajectory)),
         ("steps", f"{int(stats['accepted'])} accepted, {int(stats['rejected'])} rejected"),
-        ("energy", _energy_line(trajectory, imbalance)),
+        ("energy", _energy_line(trajectory, balance)),
     ]
     lines += constraint_lines(trajectory)
     if momenta:
@@ -194,7 +196,7 @@ def assess(trajectory: "Trajectory", *, second_run: bool, progress: bool | None)
         ("verdict", sentence),
     ]
     return Report(
-        imbalance=imbalance,
+        imbalance=balance.worst,
         momenta=momenta,
         condition=condition,
         error=error,
@@ -214,22 +216,18 @@ def _ending(trajectory: "Trajectory") -> str:
     return f"early, at t = {float(trajectory.end.t):.6g} s: {message(trajectory.status)}"
 
 
-def _energy_line(trajectory: "Trajectory", imbalance: float) -> str:
+def _energy_line(trajectory: "Trajectory", balance: _Balance) -> str:
     laws = trajectory.laws
     if isinstance(laws, ExplicitLaws) and laws.energy is None:
         return "not known: the equations came without an energy function"
-    if not np.isfinite(imbalance):
+    if not np.isfinite(balance.worst):
         return "not finite: the motion ran away"
     if not isinstance(laws, Laws):
-        return f"changed by {imbalance:.1e} of its largest value (no work terms are known)"
-    largest, work = float(np.max(trajectory.energies.kinetic)), float(trajectory.work[-1])
-    return (
-        f"imbalance {imbalance:.1e} at the samples, {_final_imbalance(trajectory):.1e} at the end; "
-        f"kinetic at most {largest:.3g} J, work done {work:.3g} J"
+        return f"changed by {balance.worst:.1e} of its largest value (no work terms are known)"
+    said = (
+        "nothing moves, to rounding and tolerance"
+        if balance.resting
+        else f"imbalance {balance.worst:.1e} at the samples, {balance.final:.1e} at the end"
     )
-
-
-def _final_imbalance(trajectory: "Trajectory") -> float:
-    """The imbalance where the last step ends: samples before it may lie between steps."""
-    gap, scale = _energy_gap(trajectory)
-    return float(gap[-1]) / scale if scale > 0 else 0.0
+    largest, work = float(np.max(trajectory.energies.kinetic)), float(trajectory.work[-1])
+    return f"{said}; kinetic at most {largest:.3g} J, work done {work:.3g} J"

@@ -16,6 +16,7 @@ from .._checks import as_array, in_force, is_traced
 from .._records import write_csv
 from .._results import RESULTS, Result, same
 from .._typing import AnyArray, Number, Params, Samples, Times
+from .._void import void
 from ..model import AbstractSystem, ExplicitLaws, Laws
 from ..motion import (
     BodyState,
@@ -232,6 +233,8 @@ class Trajectory(eqx.Module):
         of degree 7 through coordinates, rates, accelerations and their rates at the two samples
         around each time, whose error falls with the seventh power of their distance.
 
+        Under `jit`, `grad` and `vmap` a time outside the run gives NaN.
+
         Raises:
             ValueError: a time outside the run.
         """
@@ -239,20 +242,26 @@ class Trajectory(eqx.Module):
             times = in_force(as_array(t))
         except (TypeError, ValueError) as error:
             raise ValueError(f"`t` must be a time or an array of times, but {error}") from error
-        if not is_traced(times, self.ts):
+        first, last = self.ts[0], self.goal
+        if not is_traced(self.ts, self.qs):
             if np.ndim(self.qs) != 2 or not np.isfinite(np.asarray(self.ts[-1])):
                 return self.single_run()(times)
-            low, high = float(self.ts[0]), float(self.ts[-1])
-            if not bool(np.all((times >= low) & (times <= high))):
-                raise ValueError(f"`t` must lie within the run, {low:g} to {high:g} s, but is {t}")
             if len(self.ts) < 2:
                 raise ValueError("the run has a single sample, so there is nothing in between")
+            last = self.ts[-1]
+        inside = (times >= first) & (times <= last)
+        if not is_traced(inside) and not np.all(inside):
+            raise ValueError(
+                f"`t` must lie within the run, {float(first):g} to {float(last):g} s, but is {t}"
+            )
         flat = times.reshape(-1)
         if self.interpolation is not None:
             ys = jax.vmap(self.interpolation.evaluate)(flat)
         else:
             ys = self._between_samples(flat)
         ys = on_constraints(self.laws, self.settings.stabilise, flat, ys, self.params)
+        if is_traced(inside):
+            ys = void(ys, ~inside.reshape(-1))
         q, qd, _ = unpack(ys)
         shape = (*times.shape, self.qs.shape[1])
         return q.reshape(shape), qd.reshape(shape)

@@ -1,0 +1,221 @@
+"""A machine's equations at many states at once, and how they change with its numbers.
+
+    M q̈ + b = Jᵀλ,   J q̈ + c = 0,   φ = 0,   φ̇ = 0
+
+as one scalar program that NumPy carries out: nothing is compiled. A function without a scalar form
+is compiled instead.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from .._typing import Params
+from ..model import ExplicitLaws, Laws
+from ..motion import mass_and_bias_of, residual_of, rows_of
+from ..scalars import (
+    Arrays,
+    Evaluation,
+    NotScalar,
+    Tape,
+    constants,
+    gathered,
+    given,
+    unknowns,
+    write,
+)
+from ._named import NamedNumbers
+
+_LOST = 1e-9  # of the largest singular value: below it a row or a direction of motion is lost
+_LEAST = 1e-2  # of the largest acceleration, in units of √M: what another one is measured by
+
+
+class States(NamedTuple):
+    """Many states: q and q̇ of shape (states, n), times (states,), numbers (states, p)."""
+
+    q: np.ndarray
+    qd: np.ndarray
+    t: np.ndarray
+    numbers: np.ndarray
+
+    def kept(self, which: np.ndarray) -> "States":
+        """Some of them."""
+        return States(*(array[which] for array in self))
+
+
+class Motions(NamedTuple):
+    """How machines move at many states.
+
+    Attributes:
+        qdd: q̈, shape (states, n).
+        multipliers: λ, shape (states, m).
+        sound: where they are determined and finite, shape (states,).
+        condition: of the equations with units scaled out, shape (states,).
+        size: of q̈ before anything cancels, shape (states, n).
+        inverse: of [[M, −Jᵀ], [J, 0]].
+    """
+
+    qdd: np.ndarray
+    multipliers: np.ndarray
+    sound: np.ndarray
+    condition: np.ndarray
+    size: np.ndarray
+    inverse: np.ndarray
+
+
+class Balance:
+    """The equations of one machine with some of its numbers free.
+
+    With `named=False` all others are numbers on the tape, which makes shorter expressions.
+
+    Attributes:
+        tape: the scalar program.
+        written: whether the equations are on it.
+        inputs: places of q, q̇, q̈, λ, t and the parameters.
+        places: of everything, by name.
+        m: number of constraint rows.
+    """
+
+    def __init__(
+        self,
+        laws: Laws | ExplicitLaws,
+        n: int,
+        params: Params,
+        free: NamedNumbers,
+        named: bool = True,
+    ):
+        self.n, self.free, self.params, self._laws = n, free, params, laws
+        self._function = _everything(laws, free.unit_trees(params))
+        state = (np.zeros(n), np.zeros(n), np.zeros(n))
+        self.m = 0
+        if isinstance(laws, Laws) and laws.constraints:
+            of_rows = jax.eval_shape(
+                lambda q, params: residual_of(laws, q, jnp.asarray(0.0), params), state[0], params
+            )
+            self.m = of_rows.shape[0]
+        example = (*state, np.zeros(self.m), np.zeros(()), params)
+        self.tape = tape = Tape()
+        self.inputs: Any = unknowns(tape, example)
+        if not named:
+            known = jax.tree.map(lambda leaf: constants(tape, leaf), params)
+            self.inputs = (*self.inputs[:-1], free.merged(self.inputs[-1], known))
+        self.places: dict[str, Any] = {}
+        self._compiled: Callable[..., Any] | None = None
+        try:
+            self.places = write(tape, self._function, *self.inputs)
+        except NotScalar:
+            self._compiled = jax.jit(jax.vmap(self._function))
+        self.written = self._compiled is None
+
+    def with_numbers(self) -> "Balance":
+        """The same with the numbers of all parameters that are not free."""
+        return Balance(self._laws, self.n, self.params, self.free, named=False)
+
+    def at(self, names: tuple[str, ...], states: States, *moving: np.ndarray) -> list[np.ndarray]:
+        """Quantities at many states, the states in front; q̈ and λ are zero if not given."""
+        lanes = len(states.q)
+        qdd, lam = moving or (np.zeros((lanes, self.n)), np.zeros((lanes, self.m)))
+        params = self.free.put(self.params, states.numbers)
+        batch = (states.q, states.qd, qdd, lam, states.t, params)
+        if self._compiled is not None:
+            found = self._compiled(*batch)
+            return [np.asarray(found[name]) for name in names]
+        evaluation = Evaluation(self.tape, Arrays(), given(self.inputs, batch))
+        return [gathered(evaluation.of(self.places[name]), lanes) for name in names]
+
+    def motions(self, states: States) -> Motions:
+        """q̈ and λ; rows that say nothing new exert no force."""
+        mass, bias, rows, drift = self.at(("mass", "bias", "jacobian", "drift"), states)
+        solved = _inverse(mass, rows)
+        right = -np.concatenate([bias, drift], axis=1)
+        found = np.einsum("sij,sj->si", solved.inverse, right)
+        large = np.einsum("sij,sj->si", np.abs(solved.inverse), np.abs(right))[:, : self.n]
+        # In units of √M a coordinate that hardly moves is as exact as the others: it is not to be
+        # judged by its own size.
+        largest = np.max(large / solved.units, axis=1, keepdims=True)
+        size = np.maximum(large, _LEAST * largest * solved.units)
+        sound = solved.sound & np.all(np.isfinite(found), axis=1)
+        size = np.where(np.isfinite(size) & (size > 0), size, 1.0)
+        return Motions(
+            found[:, : self.n], found[:, self.n :], sound, solved.condition, size, solved.inverse
+        )
+
+
+def _everything(laws: Laws | ExplicitLaws, directions: Any) -> Callable[..., dict[str, Any]]:
+    """All that is asked of a machine at one state, and its slopes along changes of parameters."""
+
+    def parts(q: Any, qd: Any, t: Any, params: Any) -> dict[str, Any]:
+        nothing = jnp.zeros(0, q.dtype)
+        if isinstance(laws, ExplicitLaws):
+            mass, bias = jnp.eye(q.size, dtype=q.dtype), -laws.acceleration(q, qd, t, params)
+        else:
+            mass, bias = mass_and_bias_of(laws, q, qd, t, params)
+        rows, drift, rate, place = jnp.zeros((0, q.size), q.dtype), nothing, nothing, nothing
+        if isinstance(laws, Laws) and laws.constraints:
+            found = rows_of(laws, q, qd, t, params)
+            rows, drift, rate = found.jacobian, found.drift, found.rate
+            place = residual_of(laws, q, t, params)
+        names = ("mass", "bias", "jacobian", "drift", "rate", "place")
+        return dict(zip(names, (mass, bias, rows, drift, rate, place), strict=True))
+
+    def everything(q: Any, qd: Any, qdd: Any, lam: Any, t: Any, params: Any) -> dict[str, Any]:
+        def balance(params: Any) -> dict[str, Any]:
+            now = parts(q, qd, t, params)
+            return {
+                "force": now["mass"] @ qdd + now["bias"] - lam @ now["jacobian"],
+                "bend": now["jacobian"] @ qdd + now["drift"],
+                "place": now["place"],
+                "rate": now["rate"],
+            }
+
+        def slope(direction: Any) -> dict[str, Any]:
+            return jax.jvp(balance, (params,), (direction,))[1]
+
+        slopes = jax.vmap(slope, out_axes=-1)(directions)
+        named = {f"{name} slope": array for name, array in slopes.items()}
+        return {**parts(q, qd, t, params), **balance(params), **named}
+
+    return everything
+
+
+class _Solved(NamedTuple):
+    """Inverses at many states; `units` of the coordinates are 1/√Mᵢᵢ, shape (states, n)."""
+
+    inverse: np.ndarray
+    sound: np.ndarray
+    condition: np.ndarray
+    units: np.ndarray
+
+
+def _inverse(mass: np.ndarray, rows: np.ndarray) -> _Solved:
+    """[[M, −Jᵀ], [J, 0]]⁻¹ at many states; sound where it is lost to redundant rows only.
+
+    Units are scaled out first: the diagonal of M and the rows have size one.
+    """
+    states, n, m = len(mass), mass.shape[1], rows.shape[1]
+    finite = np.all(np.isfinite(mass), axis=(1, 2)) & np.all(np.isfinite(rows), axis=(1, 2))
+    mass = np.where(finite[:, None, None], mass, np.eye(n))
+    rows = np.where(finite[:, None, None], rows, 0.0)
+    diagonal = np.abs(np.einsum("sii->si", mass))
+    units = 1 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
+    lengths = np.linalg.norm(rows * units[:, None, :], axis=2)
+    of_rows = 1 / np.where(lengths > 0, lengths, 1.0)
+    scale = np.concatenate([units, of_rows], axis=1)
+    whole = np.zeros((states, n + m, n + m))
+    whole[:, :n, :n] = mass
+    whole[:, :n, n:] = -rows.swapaxes(1, 2)
+    whole[:, n:, :n] = rows
+    whole *= scale[:, :, None] * scale[:, None, :]
+    values = np.linalg.svd(whole, compute_uv=False)
+    inverse = np.linalg.pinv(whole, rcond=_LOST) * scale[:, :, None] * scale[:, None, :]
+    kept = values > _LOST * values[:, :1]
+    smallest = np.min(np.where(kept, values, np.inf), axis=1)
+    redundant = np.zeros(states, dtype=int)
+    if m:
+        unit_rows = rows * units[:, None, :] * of_rows[:, :, None]
+        redundant = m - np.linalg.matrix_rank(unit_rows, tol=_LOST)
+    sound = finite & (np.sum(~kept, axis=1) <= redundant)
+    return _Solved(inverse, sound, values[:, 0] / smallest, units)

@@ -1,0 +1,152 @@
+"""The coefficients of a machine's equations, spelled in letters.
+
+The equations are sums of c_k(numbers) f_k(state). A c_k is a product of powers of *letters*: the
+free numbers themselves, functions of them, and sums that cannot be split, such as IBx − IBy.
+"""
+
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+
+from ..model import parameter_names
+from ..scalars import (
+    Coefficient,
+    Place,
+    Tape,
+    common_factors,
+    terms,
+    varying_places,
+    without_all,
+    written_coefficient,
+)
+from ._balance import Balance
+from ._named import entry_name
+
+_INSIDE = 20  # functions within functions that are looked into
+_FUNCTION = 3.0  # how long a function of numbers is to read, in names
+
+Exponents = dict[Place, int]
+
+
+class Letter(NamedTuple):
+    """A factor of coefficients: its place on the tape, and how long it is to read."""
+
+    place: Place
+    weight: float
+
+
+def names_of(balance: Balance) -> dict[Place, str]:
+    """The path of every parameter that has no number on the tape, by place."""
+    leaves = jax.tree.leaves(balance.inputs[-1])
+    return {
+        int(place): entry_name(path, index)
+        for path, leaf in zip(parameter_names(balance.params), leaves, strict=True)
+        for index, place in np.ndenumerate(leaf)
+        if not balance.tape.is_constant(int(place))
+    }
+
+
+def free_places(balance: Balance) -> list[Place]:
+    """Of the free numbers, in their order."""
+    leaves = jax.tree.leaves(balance.inputs[-1])
+    return [int(leaves[leaf][index]) for leaf, index in balance.free.where]
+
+
+def coefficients_of(balance: Balance) -> list[Coefficient]:
+    """Every c_k, those inside of functions of the state included."""
+    tape, parameters = balance.tape, list(names_of(balance))
+    waiting = [int(p) for name in ("force", "place", "rate") for p in balance.places[name].ravel()]
+    found: list[Coefficient] = []
+    seen: set[Place] = set()
+    for _ in range(_INSIDE):
+        inside: set[Place] = set()
+        for equation in terms(tape, waiting, parameters):
+            for factors, coefficient in equation.items():
+                found.append(coefficient)
+                inside.update(factors)
+        # A width or a rest length inside of a function.
+        mixed = [p for p in sorted(inside - seen) if varying_places(tape, [p], parameters)]
+        seen |= inside
+        waiting = [
+            p
+            for atom in mixed
+            for p in tape.operations[atom].arguments
+            if tape.operations[atom].name != "input" and tape.kind(p) is float
+        ]
+        if not waiting:
+            break
+    return found
+
+
+class Alphabet:
+    """Letters, and coefficients spelled in them."""
+
+    def __init__(self, balance: Balance):
+        self.balance, self.tape, self.names = balance, balance.tape, names_of(balance)
+        self.free = free_places(balance)
+        self.letters: dict[Place, Letter] = {}
+        self._sums: dict[Any, Place] = {}
+
+    def read(self, coefficient: Coefficient) -> Exponents:
+        """A coefficient as a product of powers of letters; numbers and what is fixed fall out."""
+        exponents: Exponents = {}
+        cleared, below = _without_denominators(self.tape, coefficient)
+        for place, power in below.items():
+            self._spell(place, -power, exponents)
+        common = common_factors(cleared)
+        for place in common:
+            self._spell(place, 1, exponents)
+        rest = {without_all(factors, common): number for factors, number in cleared.items()}
+        if len(rest) > 1:
+            place, weight = self._sum(rest)
+            self._note(place, weight, 1, exponents)
+        return {place: power for place, power in exponents.items() if power}
+
+    def numbers_in(self, place: Place) -> list[int]:
+        """Which of the free numbers enter a place."""
+        needed = set(self.tape.needed_for([place]))
+        return [i for i, number in enumerate(self.free) if number in needed]
+
+    def _sum(self, terms: Coefficient) -> tuple[Place, float]:
+        """A sum without common factors, whatever number it was multiplied by."""
+        first = min(terms)
+        number = np.copysign(min(map(abs, terms.values())), terms[first])
+        shape = {factors: value / number for factors, value in terms.items()}
+        key = tuple(sorted((factors, round(value, 9)) for factors, value in shape.items()))
+        if key not in self._sums:
+            self._sums[key] = written_coefficient(self.tape, shape)
+        weight = sum(len(factors) + 0.5 * (abs(value) != 1) for factors, value in key)
+        return self._sums[key], float(weight)
+
+    def _spell(self, place: Place, power: int, exponents: Exponents) -> None:
+        """One factor: a name, or a function of names."""
+        self._note(place, 1.0 if place in self.names else _FUNCTION, power, exponents)
+
+    def _note(self, place: Place, weight: float, power: int, exponents: Exponents) -> None:
+        if self.numbers_in(place):
+            self.letters.setdefault(place, Letter(place, weight))
+            exponents[place] = exponents.get(place, 0) + power
+
+
+def _without_denominators(
+    tape: Tape, coefficient: Coefficient
+) -> tuple[Coefficient, dict[Place, int]]:
+    """(numerator, {factor: power} of the denominator) of a sum of quotients."""
+    bases: dict[Place, Place] = {}
+    for factor in {factor for factors in coefficient for factor in factors}:
+        name, arguments = tape.operations[factor]
+        if name == "div" and tape.is_constant(arguments[0]) and tape.value(arguments[0]) == 1:
+            bases[factor] = arguments[1]
+    below = {
+        base: max(factors.count(inverse) for factors in coefficient)
+        for inverse, base in bases.items()
+    }
+    cleared: Coefficient = {}
+    for factors, number in coefficient.items():
+        kept = [factor for factor in factors if factor not in bases]
+        for inverse, base in bases.items():
+            kept += [base] * (below[base] - factors.count(inverse))
+        key = tuple(sorted(kept))
+        cleared[key] = cleared.get(key, 0.0) + number
+    return cleared, below

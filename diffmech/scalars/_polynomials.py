@@ -1,0 +1,123 @@
+"""Places of a tape as polynomials in *atoms*: inputs, sines, quotients, whatever is no sum.
+
+A polynomial is a sum of number × cold atoms × hot atoms, where the hot ones depend on inputs that
+vary. How far products are multiplied out is decided by each reader.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from typing import TypeAlias
+
+from ._tape import Place, Tape
+
+Monomial: TypeAlias = tuple[Place, ...]  # sorted, with repetitions
+Polynomial: TypeAlias = dict[tuple[Monomial, Monomial], float]  # (hot, cold) -> number
+
+
+def without(factors: Monomial, factor: Place) -> Monomial:
+    """A product with one of its factors left out, once."""
+    i = factors.index(factor)
+    return factors[:i] + factors[i + 1 :]
+
+
+def without_all(factors: Monomial, taken: Monomial) -> Monomial:
+    """A product with several of its factors left out."""
+    for factor in taken:
+        factors = without(factors, factor)
+    return factors
+
+
+def common_factors(products: Iterable[Monomial]) -> Monomial:
+    """The factors that all products share, as often as all have them."""
+    first, *others = products
+    shared: Monomial = ()
+    for factor in first:
+        if all(factor in other for other in others):
+            others = [without(other, factor) for other in others]
+            shared += (factor,)
+    return shared
+
+
+def scaled(x: Polynomial, number: float) -> Polynomial:
+    """number × x."""
+    return {key: number * value for key, value in x.items()}
+
+
+def added(x: Polynomial, y: Polynomial) -> Polynomial:
+    """x + y."""
+    total = dict(x)
+    for key, value in y.items():
+        total[key] = total.get(key, 0.0) + value
+        if total[key] == 0:
+            del total[key]
+    return total
+
+
+def multiplied(x: Polynomial, y: Polynomial) -> Polynomial:
+    """x y, multiplied out."""
+    total: Polynomial = {}
+    for (hot, cold), number in x.items():
+        for (other_hot, other_cold), other in y.items():
+            key = (tuple(sorted(hot + other_hot)), tuple(sorted(cold + other_cold)))
+            total[key] = total.get(key, 0.0) + number * other
+            if total[key] == 0:
+                del total[key]
+    return total
+
+
+class AbstractReader(ABC):
+    """Reads places as polynomials, each once.
+
+    Sums and signs are read here; what becomes of products, quotients and other operations is for
+    each reader to say.
+    """
+
+    def __init__(self, tape: Tape, hot: set[Place], most_terms: int):
+        self._tape = tape
+        self._hot = hot
+        self._most_terms = most_terms
+        self._polynomials: dict[Place, Polynomial] = {}
+
+    def _read(self, places: Iterable[Place], known: set[Place]) -> None:
+        """All that places need; of `known` ones it is not looked at what they are made of."""
+        for place in self._tape.needed_for(list(places), known):
+            if place not in self._polynomials:
+                whole = place in known
+                self._polynomials[place] = self._atom(place) if whole else self._polynomial(place)
+
+    def _atom(self, place: Place) -> Polynomial:
+        if self._tape.is_constant(place) and self._tape.kind(place) is float:
+            return {((), ()): float(self._tape.value(place))}
+        return {((place,), ()): 1.0} if place in self._hot else {((), (place,)): 1.0}
+
+    def _polynomial(self, place: Place) -> Polynomial:
+        name, arguments = self._tape.operations[place]
+        if name in ("constant", "input"):
+            return self._atom(place)
+        if self._tape.kind(place) is not float:
+            # Whole numbers and truth values have their own arithmetic: 3/2 = 1.
+            return self._other(place)
+        if name == "neg":
+            return scaled(self._polynomials[arguments[0]], -1.0)
+        found = None
+        if name in ("add", "sub"):
+            x, y = (self._polynomials[p] for p in arguments)
+            found = added(x, y if name == "add" else scaled(y, -1.0))
+            found = found if len(found) <= self._most_terms else None
+        elif name == "mul":
+            found = self._product(*(self._polynomials[p] for p in arguments))
+        elif name == "div":
+            found = self._quotient(*arguments)
+        return self._other(place) if found is None else found
+
+    @abstractmethod
+    def _product(self, x: Polynomial, y: Polynomial) -> Polynomial | None:
+        """x y; None if it is to stay a product."""
+
+    @abstractmethod
+    def _quotient(self, above: Place, below: Place) -> Polynomial | None:
+        """One place over another; None if it is to stay a quotient."""
+
+    @abstractmethod
+    def _other(self, place: Place) -> Polynomial:
+        """Any other operation, and what stays as it is."""

@@ -1,0 +1,189 @@
+"""Parameters from measured motion: a chaotic boot, its errors, limits, sensors, and wrong calls."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+
+import diffmech as dm
+from diffmech.identification._free import free_numbers
+from diffmech.identification._measure import as_measure
+from diffmech.identification._residuals import Problem, Sensors, linearised
+from diffmech.identification._segments import cut
+from diffmech.identification._shots import Machine
+
+NOISE = np.deg2rad(0.5)
+FREE = ["IBx", "IBy", "IBz"]
+TIMES = np.linspace(0.0, 5.0, 501)
+
+
+def measured(seed: int, **numbers: float) -> dm.Record:
+    """A chaotic boot by SciPy, from the source's own two equations, with noise."""
+    p = {"IBx": 2.3e-4, "IBy": 0.5e-4, "IBz": 2e-4, **numbers}
+    about_hinge, weight = 5e-6 + 0.01 * 0.075**2 + 0.1 * 0.2**2, (0.01 * 0.075 + 0.1 * 0.2) * 9.81
+
+    def rates(t: float, y: Any) -> Any:
+        del t
+        swing, turn, u, w = y
+        across = p["IBx"] - p["IBy"]
+        inertia = about_hinge + p["IBx"] * np.cos(turn) ** 2 + p["IBy"] * np.sin(turn) ** 2
+        both = np.sin(turn) * np.cos(turn) * across
+        return [
+            u,
+            w,
+            (2 * both * u * w - weight * np.sin(swing)) / inertia,
+            -both * u**2 / p["IBz"],
+        ]
+
+    start = [*np.deg2rad([90.0, 1.0]), 0.0, 0.0]
+    exact = solve_ivp(rates, (0, TIMES[-1]), start, "DOP853", TIMES, rtol=1e-12, atol=1e-12)
+    noise = NOISE * np.random.default_rng(seed).normal(size=(len(TIMES), 2))
+    return dm.Record(TIMES, exact.y[:2].T + noise, ("qA", "qB"))
+
+
+@pytest.fixture(scope="module")
+def boot() -> dm.System:
+    return dm.systems.babyboot().with_params(IBx=3e-4, IBy=0.9e-4, IBz=2.9e-4)
+
+
+@pytest.fixture(scope="module")
+def found(boot: dm.System) -> dm.Fit:
+    return dm.fit(boot, measured(0), FREE)
+
+
+def test_a_chaotic_boot_is_found_within_its_errors(found: dm.Fit) -> None:
+    assert found.converged
+    truth = np.array([2.3e-4, 0.5e-4, 2e-4])
+    # Four standard errors in each of three directions; over 4 % would not be chaotic information.
+    assert np.all(np.abs(found.values - truth) < 4 * found.errors), found
+    assert np.all(found.errors < 0.04 * truth)
+    np.testing.assert_allclose(found.noise, NOISE, rtol=0.1)
+    assert found.jump < 1e-10, "one motion from end to end"
+    assert "Believable" in found.verdict
+    assert "IBx" in str(found)
+
+
+def test_a_function_of_what_was_found_has_its_error(found: dm.Fit) -> None:
+    value, error = found.of(lambda x, y, z: (x - y) / z)
+    assert abs(value - 0.9) < 4 * error
+    # The ratio that the plate's motion shows is known far better than its parts.
+    assert error / value < 0.2 * np.min(found.errors / found.values)
+
+
+def test_the_fit_is_a_motion_of_the_machine_itself(found: dm.Fit) -> None:
+    """The whole record in one shot from the fitted start, by `simulate`, shows the same."""
+    start = found.starts[0]
+    run = dm.simulate(found.system, start[:2], start[2:], ts=TIMES)
+    np.testing.assert_allclose(run.qs, found.computed[0], rtol=0, atol=1e-4)
+
+
+def test_what_is_not_determined_is_said_and_what_is_has_its_error(
+    boot: dm.System, found: dm.Fit
+) -> None:
+    free = [*FREE, "IA", "mA"]
+    more = dm.fit(boot, measured(0), free, unknown="keep")
+    assert np.all(np.isinf(more.errors)), "masses scale out, and IA hides behind the others"
+    assert "not determined" in str(more)
+    value, error = more.of(lambda x, y, z, rod, mass: (x - y) / z)
+    exact, own = found.of(lambda x, y, z: (x - y) / z)
+    np.testing.assert_allclose([value, error], [exact, own], rtol=0, atol=0.05 * own)
+    assert np.isinf(more.of(lambda x, y, z, rod, mass: x / y)[1])
+
+
+def test_a_guess_from_afar_without_help_ends_in_the_same_place(
+    boot: dm.System, found: dm.Fit
+) -> None:
+    again = dm.fit(boot, measured(0), FREE, first_guess=False, noise=NOISE)
+    np.testing.assert_allclose(again.values, found.values, rtol=0, atol=0.05 * np.min(found.errors))
+
+
+def test_a_body_on_the_edge_of_the_possible_is_said_to_be(boot: dm.System) -> None:
+    """The published plate is flat: IBx = IBy + IBz. Noise pushes the estimate beyond, a fit not."""
+    beyond = [dm.fit(boot, measured(seed, IBx=2.5e-4), FREE) for seed in (1, 2, 3)]
+    for each in beyond:
+        x, y, z = each.values
+        assert x <= (y + z) * (1 + 1e-12), "never an impossible body"
+    on_edge = [each for each in beyond if each.limited]
+    assert on_edge, "half of all noise pushes it there"
+    assert "one-sided" in on_edge[0].verdict
+
+
+def linear_problem(boot: dm.System) -> tuple[Problem, np.ndarray, np.ndarray]:
+    """All kinds of free numbers at once, next to a motion."""
+    record = measured(4).between(0.0, 0.62)
+    free = free_numbers(boot, FREE)
+    measure = as_measure(boot, [record], None)
+    segments = cut((record,), 0.08, 0.02, 0.02)
+    machine = Machine(boot, free, measure.function, 2, 1e-12, samples=12)
+    sensors = Sensors(np.array([0, -1]), np.array([-1, 1]), np.array([2, -1]), 3)
+    none = np.zeros((0, 7))
+    problem = Problem(
+        machine, (record,), segments, sensors, np.full(2, 0.01), np.zeros(2, bool), none, none,
+        np.zeros((1, 0, 5)),
+    )  # fmt: skip
+    z = np.array([1.1, 0.9, 0.95, 0.02, 1.1, 0.003])
+    rng = np.random.default_rng(5)
+    start = np.concatenate([record.values[::8][: len(segments.start)]])
+    states = np.concatenate([start, rng.normal(size=start.shape)], axis=1)[: len(segments.start)]
+    return problem, z, states
+
+
+def test_derivatives_by_every_kind_of_number_are_those_of_differences(boot: dm.System) -> None:
+    """Parameters, starts, offset, scale and delay: Richardson's extrapolation of differences."""
+    problem, z, states = linear_problem(boot)
+    rows = linearised(problem, z[None], states[None]).rows[0]
+    lanes, m = len(states), 4
+
+    def residuals(number: int, change: float) -> np.ndarray:
+        moved, start = z.copy(), states.copy()
+        if number < m:
+            start[:, number] += change
+        else:
+            moved[number - m] += change
+        return linearised(problem, moved[None], start[None]).residuals[0].reshape(lanes, -1)
+
+    for number in range(m + len(z)):
+        h = 1e-4 if number == m + 5 else 1e-3  # a delay of 1 ms would move samples over an edge
+        near, far = (
+            (residuals(number, s * h) - residuals(number, -s * h)) / (2 * s * h) for s in (1, 2)
+        )
+        exact = (4 * near - far) / 3
+        size = np.max(np.abs(exact))
+        np.testing.assert_allclose(rows[:, :, number], exact, rtol=0, atol=1e-7 * size)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"free": "IB"}, "there is no parameter 'IB'"),
+        ({"free": []}, "`free` must name parameters, but names none"),
+        ({"free": [*FREE, "IA"]}, "but IBz is determined, of the others only IBx - IBy and"),
+        ({"unknown": "guess"}, "'refuse' or 'keep'"),
+        ({"bounds": {"IBx": (3e-4, 2e-4)}}, "low < high"),
+        ({"bounds": {"IBx": (4e-4, 5e-4)}}, "inside its bounds, but IBx is not"),
+        ({"guess": {"IBx": 9e-4}}, "must be possible"),
+        ({"priors": {"IBx": (1e-4, 0.0)}}, "standard deviation"),
+        ({"noise": -1.0}, "`noise` must be greater than zero"),
+        ({"offsets": ["qC"]}, "`offsets` names 'qC', which is not a channel"),
+        ({"holdout": ["record"]}, "at least one record to fit"),
+        ({"holdout": ["other"]}, "not a record"),
+        ({"loss": "hubert"}, "Did you mean 'huber'?"),
+        ({"starts": {"qC": (0.0, 1.0)}}, "neither a coordinate nor a rate"),
+        ({"data": (TIMES[:3], np.zeros((3, 2)))}, "as many data as unknowns"),
+        ({"data": dm.Record(TIMES, np.zeros((501, 1)), ("x",))}, "must be a coordinate or a rate"),
+        ({"measure": lambda q, qd, t, p: q[0]}, "one number for each of the 2 channels"),
+    ],
+    ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
+)
+def test_wrong_calls_get_a_sentence(boot: dm.System, change: dict[str, Any], words: str) -> None:
+    given = {"system": boot, "data": measured(0), "free": FREE, **change}
+    with pytest.raises(ValueError) as refused:  # noqa: PT011
+        dm.fit(given.pop("system"), given.pop("data"), given.pop("free"), **given)
+    assert words in str(refused.value)
+    assert len(str(refused.value).splitlines()) == 1
+
+
+def test_constrained_machines_are_refused_with_the_way_out() -> None:
+    with pytest.raises(ValueError, match="as many coordinates as it has freedoms"):
+        dm.fit(dm.systems.four_bar(), (TIMES, np.zeros((501, 3))), ["gravity"])
