@@ -83,7 +83,7 @@ def _found(fit: Fit) -> list[str]:
         remark = "not determined" if np.isinf(error) else ""
         remark = "on its limit, one-sided" if name in fit.limited else remark
         digits = f"{value:.6g}" if error <= 0 or np.isinf(error) else _to_error(value, error)
-        said = "" if np.isinf(error) else f"{error:.2g}"
+        said = f"{error:.2g}" if 0 < error < np.inf else ""
         rows.append((name, digits, said, unit_after(unit).strip(), remark))
     parts = ["## Found", _table(rows)]
     if len(fit.names) > 1:
@@ -93,6 +93,9 @@ def _found(fit: Fit) -> list[str]:
         for path, value in parameter_paths(fit.system.params).items()
         if not any(name == path or name.startswith(f"{path}[") for name in fit.names)
     ]
+    words = fit.settings.get("words")
+    if words:
+        parts.append(f"What the equations determine: {_plain(words)}.")
     if fixed:
         parts.append(f"Taken as known: {'; '.join(fixed)}.")
     return parts
