@@ -160,18 +160,19 @@ def test_lanes_say_how_many_have_a_negative_mass(system: dm.System, found: dm.En
 
 def test_masses_are_judged_by_the_rates_that_constraints_admit() -> None:
     def unequal(q: Any, qd: Any, t: Any, params: Any) -> Any:
-        return 0.5 * (qd[0] ** 2 + params["m"] * qd[1] ** 2)
+        return 0.5 * (qd[0] ** 2 + (params["m"] - t) * qd[1] ** 2)
 
-    def look(constraint: Any) -> Any:
+    def look(constraint: Any, t: Any = 0.0) -> Any:
         system = dm.System(unequal, ("x", "y"), {"m": 1.0}, constraints=constraint)
         plan = Plan(system.laws, Layout(2, 0, False), as_tableau("Tsit5"), "", (), 64, 1, 1)
         numbers = tolerances(0.0, 1.0, None, None, None, None)
         run = Run(system.params, {"m": True}, None, (), np.zeros((0, 4)), numbers, None)
         masses = np.array([1.0, 0.0, -3.0, np.nan])
-        return indefinite_starts(plan, run, np.zeros((4, 4)), [masses])
+        return indefinite_starts(plan, run, np.asarray(t), np.zeros((4, 4)), [masses])
 
     for constraint, found in (((), [2]), (lambda q, t, p: q[0], [2]), (lambda q, t, p: q[1], [])):
         assert np.flatnonzero(look(constraint)).tolist() == found
+    assert np.flatnonzero(look((), t=[2.0, -1.0, -4.0, 0.0])).tolist() == [0], "by its own clock"
 
 
 def test_maps_count_points_of_a_negative_mass_and_files_keep_the_count(

@@ -124,18 +124,19 @@ def ensemble(
         states(system, q0s, "q0s"), states(system, qd0s, "qd0s"), values, varies, lanes_asked
     )
     directions, shares = tangents(made, system.n)
-    asked = times_of(made)
+    asked, own_numbers = times_of(made), varying
     if lanes_asked is None:
         own = None
         numbers = tolerances(t0, duration, rtol, atol, dt, max_steps)
         times, picks = stops(made, numbers)
+        first = numbers.start
     else:
         own = clocks(t0, duration, made, starts.shape[0])
         numbers = tolerances(0.0, own.longest(), rtol, atol, dt, max_steps)
         # Each lane's end is sampled too, last, and left out again.
         times, picks = None, [None if own_times is None else _all_but_last for own_times in asked]
         asked = [None if own_times is None else own.stops for own_times in asked]
-        varying = varying + own.arrays()
+        varying, first = varying + own.arrays(), own.start
         made = [without_times(reducer) for reducer in made]
     work = any(getattr(reducer, "needs_work", False) for reducer in made)
     layout = Layout(system.n, len(directions), work)
@@ -169,7 +170,9 @@ def ensemble(
         stops=times,
     )
     unreal = (
-        None if is_traced(run, starts, varying) else indefinite_starts(plan, run, starts, varying)
+        None
+        if is_traced(run, starts, varying)
+        else indefinite_starts(plan, run, first, starts, own_numbers)
     )
     whole = march(plan, run, starts, varying, system.name, progress)
     whole = _picked(whole, asked, picks)

@@ -20,7 +20,7 @@ _CHUNK = 4096  # lanes looked at together: what is worked out for them stays in 
 
 
 def indefinite_starts(
-    plan: Plan, run: Run, states: AnyArray, varying: list[AnyArray]
+    plan: Plan, run: Run, t: AnyArray, states: AnyArray, varying: list[AnyArray]
 ) -> np.ndarray | None:
     """For `states` of shape (lanes, 2n): where T < 0 for some admissible rates, shape (lanes,).
 
@@ -30,14 +30,15 @@ def indefinite_starts(
     if not isinstance(plan.laws, Laws):
         return None
     states, varying = np.asarray(states), [np.asarray(leaf) for leaf in varying]
+    t = np.broadcast_to(t, len(states))
     try:
         equations = equations_of(plan.laws, plan.layout, run.params, run.stabilise, plan.fixed)
         looks = [
-            _look(equations, run, states[part], [leaf[part] for leaf in varying])
+            _look(equations, run, t[part], states[part], [leaf[part] for leaf in varying])
             for part in (slice(i, i + _CHUNK) for i in range(0, len(states), _CHUNK))
         ]
     except (NotScalar, TracerArrayConversionError):
-        return ~_definite_by_program(plan.laws, run, states, varying) & _finite(states, varying)
+        return ~_definite_by_program(plan.laws, run, t, states, varying) & _finite(states, varying)
     return np.concatenate([np.zeros(0, bool), *looks])
 
 
@@ -48,9 +49,9 @@ def _finite(states: np.ndarray, varying: list[np.ndarray]) -> np.ndarray:
 
 
 def _look(
-    equations: Equations, run: Run, states: np.ndarray, varying: list[np.ndarray]
+    equations: Equations, run: Run, t: np.ndarray, states: np.ndarray, varying: list[np.ndarray]
 ) -> np.ndarray:
-    given: dict[int, Any] = {int(equations.t): np.asarray(run.numbers.start)}
+    given: dict[int, Any] = {int(equations.t): t}
     given |= dict(zip(map(int, (*equations.q, *equations.qd)), states.T, strict=True))
     own = iter(varying)
     marked = zip(jax.tree.leaves(run.params), jax.tree.leaves(run.varies), strict=True)
@@ -99,14 +100,14 @@ def _gathered(values: dict[int, Any], places: np.ndarray, lanes: int) -> np.ndar
 
 @partial(jax.jit, static_argnums=0)
 def _masses_and_rows(
-    what: tuple[Laws, tuple[bool, ...]], states: Any, *varying_and_numbers: Any
+    what: tuple[Laws, tuple[bool, ...]], states: Any, t: Any, *varying_and_params: Any
 ) -> tuple[Any, Any]:
     laws, marks = what
-    *varying, (params, t) = varying_and_numbers
+    *varying, params = varying_and_params
     common, structure = jax.tree.flatten(params)
     n = states.shape[1] // 2
 
-    def at(state: Any, own: list[Any]) -> tuple[Any, Any]:
+    def at(state: Any, t: Any, own: list[Any]) -> tuple[Any, Any]:
         given = iter(own)
         leaves = [next(given) if mark else x for mark, x in zip(marks, common, strict=True)]
         numbers = jax.tree.unflatten(structure, leaves)
@@ -115,13 +116,12 @@ def _masses_and_rows(
             return mass, jnp.zeros((0, n))
         return mass, jacobian_of(laws, state[:n], t, numbers)
 
-    return jax.vmap(at)(states, varying)
+    return jax.vmap(at)(states, t, varying)
 
 
 def _definite_by_program(
-    laws: Laws, run: Run, states: np.ndarray, varying: list[np.ndarray]
+    laws: Laws, run: Run, t: np.ndarray, states: np.ndarray, varying: list[np.ndarray]
 ) -> np.ndarray:
     """The same of equations that have no scalar form."""
     what = laws, tuple(bool(mark) for mark in jax.tree.leaves(run.varies))
-    numbers = run.params, run.numbers.start
-    return is_definite(*in_batches(_masses_and_rows, what, (states, *varying), numbers))
+    return is_definite(*in_batches(_masses_and_rows, what, (states, t, *varying), run.params))

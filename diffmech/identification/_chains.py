@@ -92,11 +92,14 @@ def reduced(laws: Laws) -> Reduced:
     return _ended(ties[..., 0, :, :], rows[..., 0, :, :], levels[::-1], m, p)
 
 
+def triangle(rows: Array) -> Array:
+    """R of the QR factorisation."""
+    return np.asarray(np.linalg.qr(rows, mode="r"))
+
+
 def _triangular(rows: Array) -> Array:
     """At most as many rows as columns, of the same cost."""
-    if rows.shape[-2] <= rows.shape[-1]:
-        return rows
-    return np.linalg.qr(rows, mode="r")
+    return rows if rows.shape[-2] <= rows.shape[-1] else triangle(rows)
 
 
 def _halved(ties: Array, rows: Array, m: int) -> tuple[Array, Array, Array]:
@@ -117,7 +120,7 @@ def _halved(ties: Array, rows: Array, m: int) -> tuple[Array, Array, Array]:
             axis=-2,
         )
 
-    both = np.linalg.qr(stacked(ties), mode="r")
+    both = triangle(stacked(ties))
     pivot, rest = both[..., :m, :m], both[..., :m, m:]
     between = -np.linalg.solve(pivot, rest)
     about = stacked(rows)
@@ -138,17 +141,17 @@ def _ended(ties: Array, rows: Array, levels: list[Array], m: int, p: int) -> Red
     short = m + p + 1 - inner.shape[-2]
     if short > 0:
         inner = np.concatenate([inner, np.zeros((*inner.shape[:-2], short, m + p + 1))], axis=-2)
-    triangle = np.linalg.qr(inner, mode="r")
-    pivot = triangle[..., :m, :m]
+    upper = triangle(inner)
+    pivot = upper[..., :m, :m]
     sizes = np.abs(np.diagonal(pivot, axis1=-2, axis2=-1))
     largest = np.max(sizes, axis=-1, keepdims=True)
     # A start that the data say nothing of stays where it is.
     floor = np.finfo(float).eps * np.where(largest > 0, largest, 1.0)
     lift = np.where(sizes > floor, 0.0, np.where(largest > 0, largest, 1.0))
     inverse = np.linalg.inv(pivot + lift[..., None] * np.eye(m))
-    free = -inverse @ triangle[..., :m, m:]
+    free = -inverse @ upper[..., :m, m:]
     return Reduced(
-        rows=triangle[..., m : m + p + 1, m:],
+        rows=upper[..., m : m + p + 1, m:],
         ends=fixed + across @ free,
         levels=levels,
         spread=across @ inverse,

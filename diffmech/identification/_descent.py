@@ -118,7 +118,15 @@ def grown(
         found = descend(problem, z, states, horizon, most, told=told)
         order = np.argsort(found.cost)
         if last:
-            return Descent(*(x[order[:1]] if isinstance(x, np.ndarray) else x for x in found))
+            best = order[:1]
+            return found._replace(
+                z=found.z[best],
+                states=found.states[best],
+                cost=found.cost[best],
+                jump=found.jump[best],
+                settled=found.settled[best],
+                rows=found.rows[best],
+            )
         keep = order[: max(-(-len(z) // 4), 1)]
         z, states = found.z[keep], found.states[keep]
         horizon = min(4 * horizon, whole)

@@ -193,7 +193,7 @@ def made_of(
     """The record of a fit that has come to an end."""
     z, free = found.z[0], problem.machine.free
     own = len(free.names)
-    scale = np.concatenate([free.scale, np.ones(problem.sensors.count)])
+    scale = np.concatenate([free.scale, np.ones(problem.sensors.size)])
     rows = np.concatenate([found.rows[0], problem.priors])[:, :-1]
     covariance, unknown, condition, limited = _spread(rows, problem.limits, z)
     values = z * scale
@@ -280,13 +280,17 @@ def _computed(problem: Problem, found: Descent) -> tuple[np.ndarray, ...]:
     results = []
     for r, record in enumerate(problem.records):
         mine = problem.segments.record == r
-        values = np.full(np.shape(record.values), np.nan)
-        for c in range(len(record.channels)):
+        measured = np.asarray(record.values)
+        counts = np.isfinite(measured)
+        if record.weights is not None:
+            counts &= np.asarray(record.weights) > 0
+        values = np.full(measured.shape, np.nan)
+        for c in range(len(problem.noise)):
             times, weights = dealt.times[mine], dealt.weights[mine][..., c]
             there = weights > 0
             order = np.argsort(times[there], kind="stable")
             miss = (here.residuals[0][mine][..., c][there] / weights[there])[order]
-            seen = np.flatnonzero(np.isfinite(np.asarray(record.values)[:, c]))
-            values[seen, c] = np.asarray(record.values)[seen, c] + miss
+            seen = counts[:, c]
+            values[seen, c] = measured[seen, c] + miss
         results.append(values)
     return tuple(results)

@@ -3,6 +3,8 @@
 import numpy as np
 from scipy.optimize import nnls
 
+from ._chains import triangle
+
 _TOUCHES = 1e-9  # a limit that is missed by less is an active one
 
 
@@ -13,8 +15,8 @@ def limited(rows: np.ndarray, limits: np.ndarray, z: np.ndarray) -> np.ndarray:
     of the nearest point to the origin in a polyhedron (Lawson and Hanson 1974, chapter 23).
     """
     p = rows.shape[1] - 1
-    triangle = np.linalg.qr(rows, mode="r")
-    upper, rest = triangle[:p, :p], triangle[:p, p]
+    whole = triangle(rows)
+    upper, rest = whole[:p, :p], whole[:p, p]
     step = -np.linalg.solve(upper, rest)
     above = limits[:, :-1] @ (z + step) - limits[:, -1]
     if np.all(above >= 0):

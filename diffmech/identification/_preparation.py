@@ -57,7 +57,8 @@ def sensors_of(
             low = 1e-3 if label == "scale" else -most
             extra.append((start, low, most))
         places.append(own)
-    return Sensors(*places, len(names)), names, extra
+    offset, scale, delay = places
+    return Sensors(offset, scale, delay, len(names)), names, extra
 
 
 def all_limits(numbers: Free, extra: list[tuple[float, float, float]]) -> np.ndarray:

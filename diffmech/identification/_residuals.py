@@ -18,10 +18,10 @@ class Sensors(NamedTuple):
     offset: np.ndarray  # (c,) place among the free numbers of sensors
     scale: np.ndarray
     delay: np.ndarray
-    count: int
+    size: int
 
     def of(self, kind: np.ndarray, sensors: np.ndarray, default: float) -> np.ndarray:
-        """The numbers of one kind, shape (..., c), of `sensors`, shape (..., count)."""
+        """The numbers of one kind, shape (..., c), of `sensors`, shape (..., size)."""
         filled = np.concatenate([sensors, np.full((*sensors.shape[:-1], 1), default)], axis=-1)
         return filled[..., kind]
 
@@ -57,7 +57,7 @@ class Problem(NamedTuple):
     @property
     def p(self) -> int:
         """How many numbers all records share."""
-        return len(self.machine.free.leaves) + self.sensors.count
+        return len(self.machine.free.leaves) + self.sensors.size
 
     def dealt(self, z: np.ndarray) -> Dealt:
         """Samples by segment, for the delays in z, shape (p,)."""
@@ -70,7 +70,7 @@ class Problem(NamedTuple):
     def cut_into(self, segments: Segments, noise: np.ndarray | None = None) -> "Problem":
         """The same with other segments, or another noise."""
         noise = self.noise if noise is None else noise
-        fixed = not self.sensors.count or np.all(self.sensors.delay < 0)
+        fixed = not self.sensors.size or np.all(self.sensors.delay < 0)
         dealt = deal(self.records, segments, noise, None, self.machine.samples) if fixed else None
         return self._replace(segments=segments, noise=noise, settled=dealt)
 
@@ -151,7 +151,7 @@ def linearised(problem: Problem, z: np.ndarray, states: np.ndarray) -> Linear:
         np.concatenate([rows, starts], axis=2) if starts.size else rows,
         ends,
         shots.flow.reshape(guesses, lanes, m, m),
-        _padded_drift(shots.drift.reshape(guesses, lanes, m, own), problem.sensors.count),
+        _padded_drift(shots.drift.reshape(guesses, lanes, m, own), problem.sensors.size),
         cost,
     )
 

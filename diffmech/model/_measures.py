@@ -55,9 +55,13 @@ def principal_moments(params: Params) -> list[tuple[tuple[str, tuple[int, ...]],
         within = f"{path}." if path else ""
         for moments in getattr(body, "principal_moments", ()):
             found.append(tuple((f"{within}{name}", ()) for name in moments))
-        if f"{within}inertia" in names and np.shape(getattr(body, "inertia", None)) == (3,):
+        if f"{within}inertia" in names and np.shape(body.inertia) == (3,):
             found.append(tuple((f"{within}inertia", (i,)) for i in range(3)))
     return found
+
+
+def _is_module(node: Any) -> bool:
+    return dataclasses.is_dataclass(node)
 
 
 def _modules(params: Params) -> list[tuple[str, Any]]:
@@ -65,10 +69,9 @@ def _modules(params: Params) -> list[tuple[str, Any]]:
     leaves, _ = jax.tree_util.tree_flatten_with_path(params)
     found: dict[str, Any] = {}
     for keys, _ in leaves:
-        node = params
+        node: Any = params
         for i, key in enumerate(keys):
-            if dataclasses.is_dataclass(node):
-                found[spelt(keys[:i]) if i else ""] = node
+            found |= {spelt(keys[:i]) if i else "": node} if _is_module(node) else {}
             if isinstance(key, jax.tree_util.GetAttrKey):
                 node = getattr(node, key.name)
             elif isinstance(key, jax.tree_util.DictKey | jax.tree_util.SequenceKey):
