@@ -74,6 +74,8 @@ def descend(
         )
         size = np.sum(np.abs(jumps[live]) / scale[live, None], axis=(1, 2))
         rise = np.maximum(predicted - here.cost[live], 0.0)
+        # States move too, by as much as they would gain.
+        moved = np.sqrt(moved**2 + 2 * np.maximum(here.cost[live] - predicted, 0.0))
         price[live] = np.maximum(price[live], 2 * rise / np.where(size > 0, size, 1.0))
         there = linearised(problem, z[live] + dz, states[live] + ds)
         new_jumps = _jumps(there.ends, states[live] + ds, windows)
@@ -90,7 +92,10 @@ def descend(
         closed = np.max(np.abs(new_jumps) / scale[live, None], axis=(1, 2)) < _CLOSED
         # Standard errors are those of the misfit, where it is larger than the noise.
         error = np.sqrt(np.maximum(2 * there.cost / count, 1.0))
-        settled[live] = (good & closed & (moved < _SETTLED * error)) | (damping[live] > _MOST)
+        # A whole step that is not worth taking is rounding.
+        whole = good | (damping[live] <= 8 * _FIRST_DAMPING)
+        still = whole & closed & (moved < _SETTLED * error)
+        settled[live] = still | (damping[live] > _MOST)
         told(f"step {done}, cost {np.min(here.cost):.6g}")
     jump = np.max(np.abs(jumps) / scale[:, None], axis=(1, 2), initial=0.0)
     settled &= (damping <= _MOST) & (jump < 1e-6)
