@@ -7,6 +7,7 @@ is compiled instead.
 """
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import jax
@@ -88,26 +89,12 @@ class Balance:
         named: bool = True,
     ):
         self.n, self.free, self.params, self._laws = n, free, params, laws
-        self._function = _everything(laws, free.unit_trees(params))
-        state = (np.zeros(n), np.zeros(n), np.zeros(n))
-        self.m = 0
-        if isinstance(laws, Laws) and laws.constraints:
-            of_rows = jax.eval_shape(
-                lambda q, params: residual_of(laws, q, jnp.asarray(0.0), params), state[0], params
-            )
-            self.m = of_rows.shape[0]
-        example = (*state, np.zeros(self.m), np.zeros(()), params)
-        self.tape = tape = Tape()
-        self.inputs: Any = unknowns(tape, example)
-        if not named:
-            known = jax.tree.map(lambda leaf: constants(tape, leaf), params)
-            self.inputs = (*self.inputs[:-1], free.merged(self.inputs[-1], known))
-        self.places: dict[str, Any] = {}
-        self._compiled: Callable[..., Any] | None = None
-        try:
-            self.places = write(tape, self._function, *self.inputs)
-        except NotScalar:
-            self._compiled = jax.jit(jax.vmap(self._function))
+        if named:
+            leaves, structure = jax.tree.flatten(params)
+            written = _with_unknowns(laws, n, free, structure, tuple(map(np.shape, leaves)))
+        else:
+            written = _written(laws, n, free, params, known=True)
+        self.tape, self.inputs, self.places, self.m, self._compiled = written
         self.written = self._compiled is None
 
     def with_numbers(self) -> "Balance":
@@ -142,6 +129,51 @@ class Balance:
         return Motions(
             found[:, : self.n], found[:, self.n :], sound, solved.condition, size, solved.inverse
         )
+
+
+class _Written(NamedTuple):
+    """Equations on a tape: inputs, places by name, number of constraint rows.
+
+    A function without a scalar form has no places; it is compiled.
+    """
+
+    tape: Tape
+    inputs: Any
+    places: dict[str, Any]
+    m: int
+    compiled: Callable[..., Any] | None
+
+
+@lru_cache(maxsize=16)
+def _with_unknowns(
+    laws: Laws | ExplicitLaws, n: int, free: NamedNumbers, structure: Any, shapes: Any
+) -> _Written:
+    """Equations that hold for any parameters of these shapes: written once for many fits."""
+    params = jax.tree.unflatten(structure, [np.zeros(shape) for shape in shapes])
+    return _written(laws, n, free, params, known=False)
+
+
+def _written(
+    laws: Laws | ExplicitLaws, n: int, free: NamedNumbers, params: Params, known: bool
+) -> _Written:
+    """Equations with unknown parameters, or with those that are not free as numbers."""
+    function = _everything(laws, free.unit_trees(params))
+    state = (np.zeros(n), np.zeros(n), np.zeros(n))
+    m = 0
+    if isinstance(laws, Laws) and laws.constraints:
+        of_rows = jax.eval_shape(
+            lambda q, params: residual_of(laws, q, jnp.asarray(0.0), params), state[0], params
+        )
+        m = of_rows.shape[0]
+    tape = Tape()
+    inputs: Any = unknowns(tape, (*state, np.zeros(m), np.zeros(()), params))
+    if known:
+        numbers = jax.tree.map(lambda leaf: constants(tape, leaf), params)
+        inputs = (*inputs[:-1], free.merged(inputs[-1], numbers))
+    try:
+        return _Written(tape, inputs, write(tape, function, *inputs), m, None)
+    except NotScalar:
+        return _Written(tape, inputs, {}, m, jax.jit(jax.vmap(function)))
 
 
 def _everything(laws: Laws | ExplicitLaws, directions: Any) -> Callable[..., dict[str, Any]]:

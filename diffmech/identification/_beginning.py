@@ -1,12 +1,7 @@
 """Where a fit starts: how records are cut, the states of segments, and several guesses."""
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 
-from ..ensemble import Samples, ensemble
-from ..model import parameter_paths
 from ._free import Free
 from ._guess import states_from_samples
 from ._measure import Measure
@@ -84,47 +79,12 @@ def _doubled(flow: np.ndarray, same: np.ndarray) -> tuple[np.ndarray, np.ndarray
     return longer, np.ones(max(len(longer) - 1, 0), bool)
 
 
-def first_states(
-    problem: Problem, seen: Measure, starts: Mapping[str, Any], tried: np.ndarray
-) -> np.ndarray:
-    """States at which segments start, shape (G, L, m), for each guess."""
-    segments, m = problem.segments, problem.machine.size
-    usual = np.zeros((len(tried), len(segments.start), m))
-    if not seen.complete:
-        usual = _simulated(problem, starts, tried)
-    return np.stack([
-        states_from_samples(
-            problem.records, segments, seen.coordinates, seen.rates, problem.noise, each
-        )
-        for each in usual
-    ])  # fmt: skip
-
-
-def _simulated(problem: Problem, starts: Mapping[str, Any], tried: np.ndarray) -> np.ndarray:
-    """Where motions from the starts that are known come to, for what is not measured."""
-    machine, segments = problem.machine, problem.segments
-    names = [*machine.system.coordinates, *(f"{name}_dot" for name in machine.system.coordinates)]
-    state = np.array([float(starts[name][0]) if name in starts else 0.0 for name in names])
-    n, own = machine.size // 2, len(machine.free.leaves)
-    own_leaves = parameter_paths(machine.system.params)
-    found = np.zeros((len(tried), len(segments.start), machine.size))
-    for r in range(len(problem.records)):
-        mine = np.flatnonzero(segments.record == r)
-        run = ensemble(
-            machine.system,
-            np.broadcast_to(state[:n], (len(tried), n)),
-            np.broadcast_to(state[n:], (len(tried), n)),
-            t0=segments.start[mine[0]],
-            duration=segments.end[mine[-1]] - segments.start[mine[0]],
-            params={
-                path: np.asarray(leaf)
-                for path, leaf in machine.free.into(own_leaves, tried[:, :own]).items()
-            },
-            reduce=Samples(segments.start[mine]),
-            progress=False,
-        )
-        found[:, mine] = np.concatenate(run.values["samples"], axis=-1)
-    return np.nan_to_num(found)
+def first_states(problem: Problem, seen: Measure, halves: np.ndarray, guesses: int) -> np.ndarray:
+    """States at which segments start, shape (G, L, m), from the samples; NaN where none tell."""
+    found = states_from_samples(
+        problem.records, problem.segments, seen.coordinates, seen.rates, halves
+    )
+    return np.repeat(found[None], guesses, axis=0)
 
 
 def guesses_around(

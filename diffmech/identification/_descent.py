@@ -11,6 +11,7 @@ only so far; then twice as many, until every record is one motion.
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -22,7 +23,7 @@ from ._residuals import Linear, Problem, linearised
 _FIRST_DAMPING, _LEAST, _MOST = 1e-3, 1e-12, 1e8
 _SETTLED = 1e-4  # standard errors by which a last step may still move anything
 _CLOSED = 1e-8  # of a state's scale: the largest jump that is left
-_ROUGH_STEPS, _ALL_STEPS = 12, 100
+ROUGH_STEPS, ALL_STEPS = 12, 100
 
 
 class Descent(NamedTuple):
@@ -33,6 +34,7 @@ class Descent(NamedTuple):
         cost, jump: half the sum of squares, and the largest jump relative to its scale, (G,).
         settled: which have converged; `steps`: how many were made.
         rows: what all chains say of z, undamped, shape (G, p + 1, p + 1).
+        stopped: whether Ctrl-C ended it.
     """
 
     z: np.ndarray
@@ -42,6 +44,19 @@ class Descent(NamedTuple):
     settled: np.ndarray
     steps: int
     rows: np.ndarray
+    stopped: bool = False
+
+    def best(self, count: int) -> "Descent":
+        """The guesses with the smallest cost."""
+        rows = np.argsort(self.cost)[:count]
+        return self._replace(
+            z=self.z[rows],
+            states=self.states[rows],
+            cost=self.cost[rows],
+            jump=self.jump[rows],
+            settled=self.settled[rows],
+            rows=self.rows[rows],
+        )
 
 
 def descend(
@@ -51,9 +66,12 @@ def descend(
     horizon: int,
     most_steps: int,
     frozen: bool = False,
-    told: Callable[[str], None] = lambda _: None,
+    look: Callable[[], None] = lambda: None,
 ) -> Descent:
-    """Make the cost small while `horizon` neighbouring segments are tied; `frozen` keeps z."""
+    """Make the cost small while `horizon` neighbouring segments are tied; `frozen` keeps z.
+
+    `look` is called before every step. Ctrl-C ends it where it is.
+    """
     windows = problem.segments.windows(horizon)
     guesses = len(z)
     scale = _scales(states)
@@ -63,21 +81,26 @@ def descend(
     here = linearised(problem, z, states)
     jumps = _jumps(here.ends, states, windows)
     count = max(np.count_nonzero(here.residuals[0]), 1)
-    done = 0
+    done, stopped = 0, False
     while done < most_steps and not np.all(settled):
         live = np.flatnonzero(~settled & np.isfinite(here.cost))
         if not len(live):
             break
+        try:
+            look()
+            dz, ds, predicted, moved = _step(
+                problem, _chosen(here, live), z[live], states[live], windows, damping[live], frozen
+            )
+            there = linearised(problem, z[live] + dz, states[live] + ds)
+        except KeyboardInterrupt:
+            stopped = True
+            break
         done += 1
-        dz, ds, predicted, moved = _step(
-            problem, _chosen(here, live), z[live], states[live], windows, damping[live], frozen
-        )
         size = np.sum(np.abs(jumps[live]) / scale[live, None], axis=(1, 2))
         rise = np.maximum(predicted - here.cost[live], 0.0)
         # States move too, by as much as they would gain.
         moved = np.sqrt(moved**2 + 2 * np.maximum(here.cost[live] - predicted, 0.0))
         price[live] = np.maximum(price[live], 2 * rise / np.where(size > 0, size, 1.0))
-        there = linearised(problem, z[live] + dz, states[live] + ds)
         new_jumps = _jumps(there.ends, states[live] + ds, windows)
         new_size = np.sum(np.abs(new_jumps) / scale[live, None], axis=(1, 2))
         before = here.cost[live] + price[live] * size
@@ -96,11 +119,10 @@ def descend(
         whole = good | (damping[live] <= 8 * _FIRST_DAMPING)
         still = whole & closed & (moved < _SETTLED * error)
         settled[live] = still | (damping[live] > _MOST)
-        told(f"step {done}, cost {np.min(here.cost):.6g}")
     jump = np.max(np.abs(jumps) / scale[:, None], axis=(1, 2), initial=0.0)
-    settled &= (damping <= _MOST) & (jump < 1e-6)
+    settled &= (damping <= _MOST) & (jump < 1e-6) & np.isfinite(here.cost)
     rows = _tied(here, states, windows, np.zeros(guesses))[1]
-    return Descent(z, states, here.cost, jump, settled, done, rows)
+    return Descent(z, states, here.cost, jump, settled, done, rows, stopped)
 
 
 def grown(
@@ -108,32 +130,25 @@ def grown(
     z: np.ndarray,
     states: np.ndarray,
     first: int,
-    told: Callable[[str], None] = lambda _: None,
+    look: Callable[[int], None] = lambda _: None,
 ) -> Descent:
     """Descend with horizons that grow from `first` segments to whole records; one guess is left.
 
-    Of several guesses the worse three quarters are dropped at each horizon.
+    Of several guesses the worse three quarters are dropped at each horizon. `look` gets the number
+    of segments that are tied.
     """
     whole = problem.segments.longest
     horizon = min(first, whole)
     while True:
         last = horizon >= whole
-        told(f"{min(horizon, whole)} of {whole} segments tied, {len(z)} guesses")
-        most = _ALL_STEPS if last else _ROUGH_STEPS
-        found = descend(problem, z, states, horizon, most, told=told)
-        order = np.argsort(found.cost)
-        if last:
-            best = order[:1]
-            return found._replace(
-                z=found.z[best],
-                states=found.states[best],
-                cost=found.cost[best],
-                jump=found.jump[best],
-                settled=found.settled[best],
-                rows=found.rows[best],
-            )
-        keep = order[: max(-(-len(z) // 4), 1)]
-        z, states = found.z[keep], found.states[keep]
+        found = descend(
+            problem, z, states, horizon, ALL_STEPS if last else ROUGH_STEPS,
+            look=partial(look, horizon),
+        )  # fmt: skip
+        if last or found.stopped:
+            return found.best(1)
+        found = found.best(max(-(-len(z) // 4), 1))
+        z, states = found.z, found.states
         horizon = min(4 * horizon, whole)
 
 

@@ -1,23 +1,25 @@
 """From measured motion to parameters."""
 
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from .._checks import as_count, warn_if_single_precision
+from .._progress import Progress
 from .._suggest import quoted, suggestion
 from ..model import AbstractSystem
 from ._as_records import as_records
 from ._beginning import cut_up, first_horizon, first_states, guesses_around
 from ._descent import Descent, descend, grown
 from ._fit_record import Fit, made_of
+from ._forward import followed
 from ._free import free_numbers
-from ._guess import parameters_from_accelerations
+from ._guess import half_windows, parameters_from_accelerations
 from ._measure import Measure, as_measure
 from ._preparation import (
     all_limits,
+    begin_of,
     determined,
     divided,
     named_channels,
@@ -102,9 +104,11 @@ def fit(
       measured. `guesses`: how many starts to try side by side, the others each with every number
       times a factor between 1/2 and 2 drawn with `seed`.
     - `segment`: length of a segment [s]; 8 samples if not given.
-    - `rtol`: of the integration. `progress`: print each step.
+    - `rtol`: of the integration.
+    - `progress`: show a bar; None means on a terminal, if it takes long.
 
-    The same call gives the same numbers. Ctrl-C ends it with the best so far.
+    The same call gives the same numbers. Ctrl-C ends it with the best so far, and the verdict says
+    so.
 
     **Raises:** `ValueError` for a wrong call, data that cannot be, or fewer data than unknowns.
     """
@@ -137,22 +141,29 @@ def fit(
     )
     require_enough(problem)
     first = np.concatenate([numbers.start / numbers.scale, [each[0] for each in extra]])
-    told = _teller(progress)
     z = first.copy()
     own = len(numbers.names)
+    halves = half_windows(fitted, known)
     if first_guess and seen.complete:
-        told("first guess from accelerations")
         z[:own] = parameters_from_accelerations(
-            machine, fitted, seen.coordinates, known, first[:own]
+            machine, fitted, seen.coordinates, halves, first[:own]
         )
     problem = cut_up(problem, segment, slack)
     tried = guesses_around(numbers, problem.limits, z, first, how_many, seed)
-    states = first_states(problem, seen, starts or {}, tried)
-    tied, rate = first_horizon(problem, tried[0], states[0])
-    found = grown(problem, tried, states, tied, told)
-    if not given.all():
+    states = first_states(problem, seen, halves, len(tried))
+    begin = begin_of(system, starts or {})
+    tied, rate = (8, np.nan)
+    with Progress(problem.segments.longest, progress, system.name, "segments tied") as bar:
+        if seen.complete:
+            tied, rate = first_horizon(problem, tried[0], states[0])
+            found = grown(problem, tried, states, tied, bar.update)
+        else:
+            found = followed(problem, tried, states, begin, slack, bar.update)
+    if not given.all() and not found.stopped:
         problem, found = _reweighted(problem, found, given)
-    predicted = _predicted(problem, held, seen, starts or {}, found, slack)
+    predicted = None
+    if held and not found.stopped:
+        predicted = _predicted(problem, held, seen, begin, starts or {}, found, slack)
     return made_of(
         problem,
         found,
@@ -169,6 +180,7 @@ def fit(
             "guesses": len(tried),
             "first_horizon": tied,
             "parting_rate": rate,
+            "interrupted": found.stopped,
             "first_guess": bool(first_guess and seen.complete),
         },
     )
@@ -197,25 +209,21 @@ def _predicted(
     problem: Problem,
     held: tuple[Record, ...],
     seen: Measure,
+    begin: np.ndarray,
     starts: Mapping[str, Any],
     found: Descent,
     slack: float,
-) -> tuple[Problem, Descent] | None:
+) -> tuple[Problem, Descent]:
     """Records that were held back, with fitted starts and nothing else."""
-    if not held:
-        return None
     length = float(np.median(problem.segments.end - problem.segments.start))
     other = problem._replace(
         records=held, start_priors=start_rows(problem.machine.system, len(held), starts)
     ).cut_into(cut(held, length, slack, slack))
-    states = first_states(other, seen, starts, found.z)
+    states = first_states(other, seen, half_windows(held, problem.noise), 1)
+    z = found.z.copy()
+    if not seen.complete:
+        return other, followed(other, z, states, begin, slack, frozen=True)
     for horizon in (_HELD_TIED, other.segments.longest):
-        ran = descend(other, found.z.copy(), states, horizon, 60, frozen=True)
+        ran = descend(other, z, states, horizon, 60, frozen=True)
         states = ran.states
     return other, ran
-
-
-def _teller(progress: bool | None) -> Callable[[str], None]:
-    if not progress:
-        return lambda _: None
-    return lambda text: print(text, file=sys.stderr)

@@ -18,7 +18,9 @@ _WORSE = 1.5  # times the error on fitted records: a model that does not carry o
 def warnings_of(fit: "Fit") -> tuple[str, ...]:
     """What to know before using the numbers."""
     said = []
-    if not fit.converged:
+    if fit.settings.get("interrupted"):
+        said.append("it was broken off: the numbers are the best so far")
+    elif not fit.converged:
         said.append("it has not converged: the numbers are where it stopped")
     lost = [name for name, e in zip(fit.names, fit.errors, strict=True) if np.isinf(e)]
     if len(lost) > 1:  # combinations of them may be: `of` tells

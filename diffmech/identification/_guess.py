@@ -21,13 +21,23 @@ _STEPS = 40
 _MOST_STATES = 2000  # that the accelerations of are compared
 
 
-def smoothed(record: Record, column: int, centres: np.ndarray, noise: float | None) -> np.ndarray:
+def half_windows(records: tuple[Record, ...], noise: np.ndarray) -> np.ndarray:
+    """Half the length of the windows [s] that samples are smoothed in, shape (records, c)."""
+    return np.array([
+        [
+            chosen_half(record.ts, np.asarray(record.values[:, c]), float(noise[c]), _DEGREE)[0]
+            for c in range(len(noise))
+        ]
+        for record in records
+    ])  # fmt: skip
+
+
+def smoothed(record: Record, column: int, centres: np.ndarray, half: float) -> np.ndarray:
     """(value, rate, its rate) of a channel at `centres` [s], shape (k, 3).
 
     Beyond the outermost windows the nearest polynomial goes on.
     """
     values = np.asarray(record.values[:, column])
-    half, _ = chosen_half(record.ts, values, noise, _DEGREE)
     if np.isnan(half):
         return _by_differences(record.ts, values, centres)
     inner = np.unique(np.concatenate([centres, record.ts]))
@@ -64,25 +74,24 @@ def states_from_samples(
     segments: Segments,
     coordinates: list[int],
     rates: list[int],
-    noise: np.ndarray,
-    usual: np.ndarray,
+    halves: np.ndarray,
 ) -> np.ndarray:
     """The state at the start of every segment, shape (L, 2 n).
 
-    `coordinates` and `rates` are the channels that measure them, −1 where none does: there the
-    states in `usual`, shape (L, 2 n), stand.
+    `coordinates` and `rates` are the channels that measure them, −1 where none does: there it is
+    NaN.
     """
     n = len(coordinates)
-    found = usual.copy()
+    found = np.full((len(segments.start), 2 * n), np.nan)
     for r, record in enumerate(records):
         own = np.flatnonzero(segments.record == r)
         centres = segments.start[own]
         for i in range(n):
             if coordinates[i] >= 0:
-                seen = smoothed(record, coordinates[i], centres, noise[coordinates[i]])
+                seen = smoothed(record, coordinates[i], centres, halves[r, coordinates[i]])
                 found[own, i], found[own, n + i] = seen[:, 0], seen[:, 1]
             if rates[i] >= 0:
-                found[own, n + i] = smoothed(record, rates[i], centres, noise[rates[i]])[:, 0]
+                found[own, n + i] = smoothed(record, rates[i], centres, halves[r, rates[i]])[:, 0]
     return found
 
 
@@ -90,7 +99,7 @@ def parameters_from_accelerations(
     machine: Machine,
     records: tuple[Record, ...],
     coordinates: list[int],
-    noise: np.ndarray,
+    halves: np.ndarray,
     z: np.ndarray,
 ) -> np.ndarray:
     """z, shape (p,), that makes q̈ of the equations nearest to that of the samples.
@@ -100,9 +109,9 @@ def parameters_from_accelerations(
     """
     every = sum(len(record.ts) for record in records) // _MOST_STATES + 1
     parts = []
-    for record in records:
+    for record, own in zip(records, halves, strict=True):
         ts = np.asarray(record.ts[::every])
-        seen = np.stack([smoothed(record, c, ts, noise[c]) for c in coordinates], axis=2)
+        seen = np.stack([smoothed(record, c, ts, own[c]) for c in coordinates], axis=2)
         parts.append(np.concatenate([ts[:, None], seen.reshape(len(ts), -1)], axis=1))
     table = np.concatenate(parts)
     table = table[np.all(np.isfinite(table), axis=1)]

@@ -155,6 +155,12 @@ def start_rows(
     return rows
 
 
+def begin_of(system: AbstractSystem, starts: Mapping[str, tuple[float, float]]) -> np.ndarray:
+    """Where records start as far as is known, (q, q̇), zero elsewhere, shape (2 n,)."""
+    names = [*system.coordinates, *(f"{name}_dot" for name in system.coordinates)]
+    return np.array([float(starts[name][0]) if name in starts else 0.0 for name in names])
+
+
 def divided(
     records: tuple[Record, ...], holdout: Sequence[str | int]
 ) -> tuple[tuple[Record, ...], tuple[Record, ...]]:
@@ -197,7 +203,7 @@ def noise_of(
     for c in np.flatnonzero(~told):
         known[c] = noise_of_channel(records, int(c))
         if np.isnan(known[c]):  # too few samples to tell
-            known[c] = 1e-3 * (np.nanstd([np.nanstd(r.values[:, c]) for r in records]) or 1.0)
+            known[c] = 1e-3 * (np.mean([np.nanstd(r.values[:, c]) for r in records]) or 1.0)
         # Exact data have no noise; beyond single precision nothing can be told by them.
         size = max(float(np.nanmax(np.abs(r.values[:, c]))) for r in records)
         known[c] = max(known[c], 1e-8 * size, 1e-300)

@@ -1,0 +1,133 @@
+"""Fits of motions that are measured in part: they are followed from where they start.
+
+Where a coordinate is not measured nothing tells the states along a record, but its start is known
+somewhat. So only the first segments of each record are fitted, tied to one motion; then half as
+many more, whose states are where that motion goes on to, until the record is whole. What is
+measured is taken from the samples.
+"""
+
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+
+from ..ensemble import Samples, ensemble
+from ..model import parameter_paths
+from ._descent import ALL_STEPS, ROUGH_STEPS, Descent, descend
+from ._residuals import Problem
+from ._shots import Machine
+
+_FIRST = 8  # segments
+_FURTHER = 1.5  # times as many, each time
+_KEPT = 0.5  # of the guesses, each time
+
+
+def followed(
+    problem: Problem,
+    z: np.ndarray,
+    states: np.ndarray,
+    begin: np.ndarray,
+    slack: float,
+    look: Callable[[int], None] = lambda _: None,
+    frozen: bool = False,
+) -> Descent:
+    """Descend along longer and longer beginnings of all records; one guess is left.
+
+    Args:
+        z: guesses, shape (G, p).
+        states: of segments' starts, shape (G, L, m), NaN where nothing was measured.
+        begin: of records, where `states` does not tell, shape (R, m).
+        slack: time before and after a record that delays ask for [s].
+        look: gets the number of segments that are reached.
+        frozen: keep z.
+    """
+    record = problem.segments.record
+    place = np.arange(len(record)) - np.searchsorted(record, record)
+    first = place == 0
+    states = states.copy()
+    states[:, first] = np.where(np.isnan(states[:, first]), begin, states[:, first])
+    whole, reach, had = problem.segments.longest, _FIRST, 1
+    while True:
+        inside = place < reach
+        states = _gone_on(problem, z, states, place, had, reach)
+        part = beginning(problem, inside, slack)
+        last = reach >= whole
+        found = descend(
+            part, z, states[:, inside], part.segments.longest,
+            ALL_STEPS if last else ROUGH_STEPS, frozen, partial(look, reach),
+        )  # fmt: skip
+        if last or found.stopped:
+            break
+        order = np.argsort(found.cost)[: max(int(np.ceil(_KEPT * len(z))), 1)]
+        z, states = found.z[order], states[order]
+        states[:, inside] = found.states[order]
+        reach, had = min(int(np.ceil(_FURTHER * reach)), whole), reach
+    if not last:  # stopped: the rest is where the motion goes on to
+        order = np.argsort(found.cost)[:1]
+        z, states = found.z[order], states[order]
+        states[:, inside] = found.states[order]
+        states = _gone_on(problem, z, states, place, reach, whole)
+        return descend(problem, z, states, whole, 0)._replace(stopped=True)
+    return found.best(1)
+
+
+def beginning(problem: Problem, inside: np.ndarray, slack: float) -> Problem:
+    """A problem with some segments of each record, the first ones, and the samples in them."""
+    segments = problem.segments
+    kept = type(segments)(*(array[inside] for array in segments))
+    records = []
+    for r, record in enumerate(problem.records):
+        if np.all(inside[segments.record == r]):
+            records.append(record)
+        else:
+            end = float(np.max(kept.end[kept.record == r]))
+            records.append(record.between(float(record.ts[0]), end - slack))
+    return problem._replace(records=tuple(records)).cut_into(kept)
+
+
+def _gone_on(
+    problem: Problem, z: np.ndarray, states: np.ndarray, place: np.ndarray, had: int, reach: int
+) -> np.ndarray:
+    """States of the segments from number `had` to `reach`, where they are not measured."""
+    segments, records = problem.segments, len(problem.records)
+    new = np.flatnonzero((place >= had) & (place < reach))
+    if not len(new):
+        return states
+    last = np.array([np.flatnonzero((segments.record == r) & (place < had))[-1]
+                     for r in range(records)])  # fmt: skip
+    times = np.full((records, segments.longest), np.nan)
+    times[segments.record[new], place[new] - had] = segments.start[new]
+    found = _carried(problem.machine, z, states[:, last], segments.start[last], times)
+    there = found[:, segments.record[new], place[new] - had]
+    states = states.copy()
+    states[:, new] = np.where(np.isnan(states[:, new]), there, states[:, new])
+    return states
+
+
+def _carried(
+    machine: Machine, z: np.ndarray, states: np.ndarray, t0: np.ndarray, times: np.ndarray
+) -> np.ndarray:
+    """Where motions come to: from states (G, R, m) at t0 (R,), at times (R, k), (G, R, k, m).
+
+    A motion that fails stays at its last state.
+    """
+    guesses, records, m = states.shape
+    own, n = len(machine.free.leaves), m // 2
+    end = np.nanmax(np.concatenate([times, t0[:, None]], axis=1), axis=1)
+    lanes = states.reshape(-1, m)
+    leaves = parameter_paths(machine.system.params)
+    values = np.repeat(z[:, :own], records, axis=0)
+    run = ensemble(
+        machine.system,
+        lanes[:, :n],
+        lanes[:, n:],
+        t0=np.tile(t0, guesses),
+        duration=np.tile(np.maximum(end - t0, 1e-9), guesses),
+        params={path: np.asarray(x) for path, x in machine.free.into(leaves, values).items()},
+        rtol=machine.rtol,
+        reduce=Samples(np.tile(times, (guesses, 1))),
+        progress=False,
+    )
+    found = np.concatenate(run.values["samples"], axis=-1)
+    found = np.where(np.isfinite(found), found, lanes[:, None])
+    return found.reshape(guesses, records, times.shape[1], m)
