@@ -1,7 +1,7 @@
 """Can fits of chaotic motion be believed? Error bars over many noise draws, and many starts.
 
-Motions are made by SciPy from equations written out by hand, 100 samples a second with half a degree
-of noise; nothing of them comes from this package. For every case:
+Motions are made by SciPy from equations written out by hand, 100 samples a second with half a
+degree of noise; nothing of them comes from this package. For every case:
 
 - standard errors against the Cramér-Rao bound of the whole record (sensitivities by complex steps
   through SciPy's integrator),
@@ -60,7 +60,8 @@ def boot_rhs(t: float, y: np.ndarray, p: dict[str, Any]) -> list[Any]:
 
 def double_rhs(t: float, y: np.ndarray, p: dict[str, Any]) -> list[Any]:
     a, b, u, v = y
-    m1, m2, l1, l2, g = p["m1"], p["m2"], p["l1"], p["l2"], p["g"]
+    m1, m2, l1, l2 = (p[name] for name in ("masses[0]", "masses[1]", "lengths[0]", "lengths[1]"))
+    g = p["gravity"]
     c, s = np.cos(a - b), np.sin(a - b)
     first = -m2 * l1 * l2 * s * v**2 - (m1 + m2) * g * l1 * np.sin(a)
     second = m2 * l1 * l2 * s * u**2 - m2 * g * l2 * np.sin(b)
@@ -97,10 +98,10 @@ def boot(seen: tuple[int, ...], told: dict[str, float]) -> Case:
 
 
 def double() -> Case:
-    known = {"m1": 1.0, "g": 9.81}
-    truth = {"m2": 0.6, "l1": 0.5, "l2": 0.4}
+    known = {"masses[0]": 1.0, "gravity": 9.81}
+    truth = {"masses[1]": 0.6, "lengths[0]": 0.5, "lengths[1]": 0.4}
     return Case(
-        dm.systems.double_pendulum(m1=1.0, g=9.81), double_rhs, truth, known,
+        dm.systems.double_pendulum().with_params(known), double_rhs, truth, known,
         np.array([1.6, 1.2, 0.0, 0.0]), 10.0, (0,),
         {"theta2": np.deg2rad(5.0), "theta1_dot": SURE, "theta2_dot": SURE},
         lambda p: True, {}, False,
@@ -130,14 +131,14 @@ def bound(case: Case, ts: np.ndarray) -> np.ndarray:
     names = list(case.truth)
     columns = []
     for i in range(len(names) + len(case.start)):
-        start, params = case.start.astype(complex), dict(case.truth)
+        start, params = case.start.astype(complex), dict[str, Any](case.truth)
         scale = 1.0
         if i < len(names):
             scale = params[names[i]]
             params[names[i]] = scale * (1 + 1e-20j)
         else:
             start[i - len(names)] += 1e-20j
-        along = solved(case, ts, start, params)[:, case.seen].imag / (1e-20 * scale)
+        along = np.imag(solved(case, ts, start, params)[:, case.seen]) / (1e-20 * scale)
         columns.append(along.ravel() / NOISE)
     rows = np.stack(columns, axis=1)
     states = [*case.system.coordinates, *(f"{name}_dot" for name in case.system.coordinates)]
@@ -259,7 +260,7 @@ def _start(case: Case, ts: np.ndarray, states: np.ndarray, starts: int) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
     parser.add_argument("--case", choices=list(CASES), action="append")
     parser.add_argument("--draws", type=int, default=200)
     parser.add_argument("--starts", type=int, default=100)

@@ -47,7 +47,7 @@ def main() -> None:
         "dry": "1/s^2",
         "width": "1/s",
     }
-    never_pushes = dict.fromkeys(("viscous", "quadratic", "dry"), (0.0, 10.0))
+    never_pushes = dict.fromkeys(LAWS["all three"], (0.0, 10.0))
     rod = dm.System(lagrangian, {"theta1": "rad"}, start, forces=friction, units=units,
                     ranges=never_pushes, name="rod")  # fmt: skip
     pieces = dm.read_records(DATA, by="piece", channels=["theta1"], offset={"theta1": np.pi})
