@@ -7,6 +7,8 @@ import numpy as np
 import diffmech as dm
 from diffmech.identification._whiteness import whiteness
 
+SCALE = [30.0, 0.1]
+
 
 def lagrangian(q: Any, qd: Any, t: Any, params: Any) -> Any:
     """L = 1/2 m ẋ² − 1/2 k x²  [J]."""
@@ -76,15 +78,20 @@ def made_fit(
 
     computed = tuple(model(a, r, error) for a, r in zip((1.0, 2.0), records, strict=True))
     misses = [(r.values - c) / 0.01 for r, c in zip(records, computed, strict=True)]
+    covariance = np.array([[0.018**2, 1e-5], [1e-5, 0.0027**2]])
+    rows = np.eye(3)
+    rows[:2, :2] = np.linalg.cholesky(np.linalg.inv(covariance / np.outer(SCALE, SCALE))).T
     fields: dict[str, Any] = {
         "system": oscillator(stiffness=40.02, friction=0.203),
         "names": ("stiffness", "friction"),
         "values": np.array([40.02, 0.203]),
         "errors": np.array([0.018, 0.0027]),
         "units": ("N/m", "N s/m"),
-        "covariance": np.array([[0.018**2, 1e-5], [1e-5, 0.0027**2]]),
+        "covariance": covariance,
         "unknown": np.zeros((0, 2)),
         "limited": (),
+        "rows": rows,
+        "limits": np.array([[0.0, 1.0, 0.0]]),  # friction does not push
         "starts": np.array([[1.0, 0.0], [2.0, 0.0]]),
         "records": records,
         "computed": computed,
@@ -99,8 +106,9 @@ def made_fit(
         "jump": 1.25e-12,
         "converged": True,
         "whiteness": whiteness(misses),
+        "profiles": {"stiffness": (39.98, np.inf)},
         "settings": {"loss": "squares", "unknown": "refuse", "words": "all are determined",
                      "rtol": 1e-9, "segment": 0.1 + 0.2, "segments": 26, "parting_rate": np.inf,
-                     "guesses": 1, "first_guess": True, "scale": [30.0, 0.1], "steps": 3},
+                     "guesses": 1, "first_guess": True, "scale": SCALE, "steps": 3},
     }  # fmt: skip
     return dm.Fit(**{**fields, **changes})

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import jax
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
@@ -107,6 +108,40 @@ def test_a_body_on_the_edge_of_the_possible_is_said_to_be(boot: dm.System) -> No
     on_edge = [each for each in beyond if each.limited]
     assert on_edge, "half of all noise pushes it there"
     assert "one-sided" in on_edge[0].verdict
+    (edge,) = on_edge[0].edges()
+    assert edge.text == "IBy + IBz - IBx"
+    assert 0 < edge.most < 0.1 * on_edge[0]["IBx"], "the plate is flat to within that"
+
+
+def test_profiles_and_other_guesses_need_no_new_program(boot: dm.System, found: dm.Fit) -> None:
+    """Fitted again with a number held, the ends are those of the linearised problem, nearly."""
+    compiled = []
+
+    def note(event: str, duration_secs: float, **_: str | int) -> None:
+        del duration_secs
+        compiled.append(event)
+
+    jax.monitoring.register_event_duration_secs_listener(note)
+    guess = {"IBx": 2.6e-4, "IBy": 0.7e-4, "IBz": 2.5e-4}
+    again = dm.fit(boot, measured(0), FREE, guess=guess, profile=["IBz"])
+    jax.monitoring.unregister_event_duration_listener(note)
+    assert not [name for name in compiled if name.endswith("backend_compile_duration")]
+    np.testing.assert_allclose(again.values, found.values, rtol=0, atol=0.01 * np.min(found.errors))
+    error = again.error("IBz")
+    np.testing.assert_allclose(
+        again.profiles["IBz"], again.interval("IBz"), rtol=0, atol=0.1 * error
+    )
+    assert again.profiles["IBz"] != again.interval("IBz"), "another way"
+    assert "by profile 95 % from" in str(again)
+
+
+def test_angles_that_jump_by_a_turn_are_counted_on(boot: dm.System, found: dm.Fit) -> None:
+    straight = measured(0)
+    values = np.array(straight.values)
+    values[:, 1] = (values[:, 1] + np.pi) % (2 * np.pi) - np.pi
+    jumping = dm.Record(TIMES, values, straight.channels)
+    again = dm.fit(boot, jumping, FREE, wrap=["qB"])
+    np.testing.assert_allclose(again.values, found.values, rtol=0, atol=0.01 * np.min(found.errors))
 
 
 def linear_problem(boot: dm.System) -> tuple[Problem, np.ndarray, np.ndarray]:
@@ -166,6 +201,7 @@ def test_derivatives_by_every_kind_of_number_are_those_of_differences(boot: dm.S
         ({"priors": {"IBx": (1e-4, 0.0)}}, "standard deviation"),
         ({"noise": -1.0}, "`noise` must be greater than zero"),
         ({"offsets": ["qC"]}, "`offsets` names 'qC', which is not a channel"),
+        ({"profile": ["IA"]}, "`profile` names 'IA', which is not free"),
         ({"holdout": ["record"]}, "at least one record to fit"),
         ({"holdout": ["other"]}, "not a record"),
         ({"loss": "hubert"}, "Did you mean 'huber'?"),

@@ -101,8 +101,12 @@ def test_an_existing_file_is_replaced_only_if_asked(fit: dm.Fit, saved: Path) ->
 
 def test_a_summary_is_plain_json_without_infinities(fit: dm.Fit) -> None:
     found = json.loads(json.dumps(fit.summary(), allow_nan=False))
-    assert found["free"]["stiffness"] == {
-        "value": 40.02, "error": 0.018, "unit": "N/m", "limited": False,
+    stiffness = found["free"]["stiffness"]
+    low, high = stiffness.pop("interval")
+    assert low == pytest.approx(40.02 - 1.96 * 0.018, abs=1e-6)
+    assert high == pytest.approx(40.02 + 1.96 * 0.018, abs=1e-6)
+    assert stiffness == {
+        "value": 40.02, "error": 0.018, "unit": "N/m", "limited": False, "profile": [39.98, None],
     }  # fmt: skip
     assert found["free"]["friction"]["error"] is None
     assert found["condition"] is None

@@ -89,8 +89,8 @@ def test_a_folder_of_a_fit_is_whole_and_names_are_shown_literally(tmp_path: Path
         "correlations.png", "fit.npz", "measured.png", "report.md", "residuals.png",
     ]  # fmt: skip
     text = (folder / "report.md").read_text("utf-8")
-    assert r"| a\|b\_c | 40.020 | 0.018 | N/m |" in text
-    assert r"| \<b\> | 0.2030 | 0.0027 | N s/m | on its limit, one-sided |" in text
+    assert r"| a\|b\_c | 40.020 | 0.018 | 39.985 to 40.055 | N/m |" in text
+    assert r"| 0.0027 | 0.19771 to 0.20829 | N s/m | on a limit |" in text
     assert "Taken as known: friction = 0.203; mass = 1.; stiffness = 40.02." in text
     for name in ("correlations.png", "measured.png", "residuals.png"):
         assert f"]({name})" in text

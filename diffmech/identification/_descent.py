@@ -97,9 +97,10 @@ def descend(
             break
         done += 1
         size = np.sum(np.abs(jumps[live]) / scale[live, None], axis=(1, 2))
-        rise = np.maximum(predicted - here.cost[live], 0.0)
+        now = _linear_cost(problem, here, z)[live]
+        rise = np.maximum(predicted - now, 0.0)
         # States move too, by as much as they would gain.
-        moved = np.sqrt(moved**2 + 2 * np.maximum(here.cost[live] - predicted, 0.0))
+        moved = np.sqrt(moved**2 + 2 * np.maximum(now - predicted, 0.0))
         price[live] = np.maximum(price[live], 2 * rise / np.where(size > 0, size, 1.0))
         new_jumps = _jumps(there.ends, states[live] + ds, windows)
         new_size = np.sum(np.abs(new_jumps) / scale[live, None], axis=(1, 2))
@@ -150,6 +151,12 @@ def grown(
         found = found.best(max(-(-len(z) // 4), 1))
         z, states = found.z, found.states
         horizon = min(4 * horizon, whole)
+
+
+def _linear_cost(problem: Problem, here: Linear, z: np.ndarray) -> np.ndarray:
+    """Half the sum of squares of the rows, shape (G,); with Huber's loss not the same as `cost`."""
+    about = np.concatenate([z, np.ones((len(z), 1))], axis=1) @ problem.priors.T
+    return 0.5 * (np.sum(here.rows[..., -1] ** 2, axis=(1, 2)) + np.sum(about**2, axis=1))
 
 
 def _scales(states: np.ndarray) -> np.ndarray:

@@ -12,7 +12,8 @@ from ..model import AbstractSystem
 from ._as_records import as_records
 from ._beginning import cut_up, first_horizon, first_states, guesses_around
 from ._descent import Descent, descend, grown
-from ._fit_record import Fit, made_of
+from ._fit_end import made_of
+from ._fit_record import Fit
 from ._forward import followed
 from ._free import free_numbers
 from ._guess import half_windows, parameters_from_accelerations
@@ -23,6 +24,7 @@ from ._preparation import (
     determined,
     divided,
     named_channels,
+    named_free,
     noise_of,
     prior_rows,
     require_enough,
@@ -57,6 +59,7 @@ def fit(
     unknown: str = "refuse",
     loss: str = "squares",
     holdout: Sequence[str | int] = (),
+    profile: Sequence[str] = (),
     first_guess: bool = True,
     guesses: int = 1,
     seed: int = 0,
@@ -93,13 +96,16 @@ def fit(
       free, each with the largest possible one [s]. A sensor shows scale · x(t − delay) + offset.
     - `starts`: what is known of the start of every record, (value, standard deviation) by name of
       coordinate or rate ("theta", "theta_dot"); needed for those that are not measured.
-    - `wrap`: channels with angles that jump by whole turns.
+    - `wrap`: channels with angles that jump by whole turns: they are counted on, and refused where
+      samples are too far apart for that.
     - `unknown`: what to do where the equations do not determine all that is free (masses often
       scale out): "refuse", which says what they do determine, or "keep", which fits, with infinite
       errors for what is not determined (`fit.of` has those of combinations that are).
     - `loss`: "squares", or "huber", which lets outliers count less.
     - `holdout`: names or numbers of records that are not fitted but predicted (their starts are
       fitted).
+    - `profile`: free numbers whose 95 % intervals are found by fitting again with the number held,
+      in `fit.profiles`; `fit.interval` has those of the linearised problem without more ado.
     - `first_guess`: start from the accelerations of smoothed samples, where all coordinates are
       measured. `guesses`: how many starts to try side by side, the others each with every number
       times a factor between 1/2 and 2 drawn with `seed`.
@@ -122,7 +128,9 @@ def fit(
     channels = records[0].channels
     numbers = free_numbers(system, free, bounds, guess)
     sensors, names, extra = sensors_of(channels, offsets, scales, delays or {})
-    fitted, held = divided(records, holdout)
+    turning = named_channels(wrap, channels, "wrap")
+    fitted, held = divided([record.unwrapped(*turning) for record in records], holdout)
+    profile = named_free(profile, (*numbers.names, *names))
     words = determined(system, numbers, priors or {}, measure is not None, unknown)
     known, given = noise_of(fitted, channels, noise)
     machine = Machine(system, numbers, seen.function, len(channels), float(rtol))
@@ -133,7 +141,7 @@ def fit(
         segments=cut(fitted, np.inf, slack, slack),
         sensors=sensors,
         noise=known,
-        wraps=np.array([channel in named_channels(wrap, channels, "wrap") for channel in channels]),
+        wraps=np.array([channel in turning for channel in channels]),
         limits=all_limits(numbers, extra),
         priors=prior_rows(system, numbers, priors or {}, len(extra)),
         start_priors=start_rows(system, len(fitted), starts or {}),
@@ -170,6 +178,7 @@ def fit(
         (*numbers.names, *names),
         given,
         predicted,
+        profile,
         {
             "loss": loss,
             "unknown": unknown,

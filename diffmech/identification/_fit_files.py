@@ -26,7 +26,8 @@ from ._whiteness import Whiteness
 _KIND = "fit"
 _PARAM, _LIKENESS, _WHITENESS = "params.", "likeness.", "whiteness."
 _SHOWN = {"record": "computed", "held": "predicted"}
-_ARRAYS = ("values", "errors", "covariance", "unknown", "starts", "noise", "noise_given")
+_ARRAYS = ("values", "errors", "covariance", "unknown", "rows", "limits", "starts", "noise",
+           "noise_given")  # fmt: skip
 _NUMBERS = ("chi2", "condition", "jump")  # in an array: they may be infinite, which JSON is not
 
 
@@ -46,6 +47,7 @@ def save_fit(fit: Fit, path: str | Path, *, overwrite: bool = False) -> Path:
         "count": int(fit.count),
         "unknowns": int(fit.unknowns),
         "converged": bool(fit.converged),
+        "profiles": json.dumps(fit.profiles),
         "settings": json.dumps(fit.settings),  # in its own order, with numbers that are infinite
         "record": [_described(record) for record in fit.records],
         "held": [_described(record) for record in fit.held],
@@ -114,7 +116,7 @@ def _rebuilt(
     meta: dict[str, Any], arrays: dict[str, np.ndarray], system: AbstractSystem | None
 ) -> Fit:
     p, count = len(meta["names"]), len(meta["record"])
-    shapes = {"values": (p,), "errors": (p,), "covariance": (p, p)}
+    shapes = {"values": (p,), "errors": (p,), "covariance": (p, p), "rows": (p + 1, p + 1)}
     for name, shape in shapes.items():
         if arrays[name].shape != shape or arrays[name].dtype.kind != "f":
             raise ValueError(f"its array {name!r} must be floats of shape {shape}, but is not")
@@ -139,6 +141,7 @@ def _rebuilt(
         unknowns=int(meta["unknowns"]),
         converged=bool(meta["converged"]),
         whiteness=Whiteness(**arrays_under(arrays, _WHITENESS)),
+        profiles={name: tuple(ends) for name, ends in json.loads(meta["profiles"]).items()},
         settings=dict(json.loads(meta["settings"])),
         **{name: arrays[name] for name in _ARRAYS},
         **dict(zip(_NUMBERS, map(float, arrays["numbers"]), strict=True)),

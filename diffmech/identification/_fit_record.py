@@ -8,19 +8,17 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from scipy.special import ndtri
 
 from .._typing import AnyArray
 from .._units import rate_unit
 from ..model import AbstractSystem
-from ._descent import Descent
 from ._fit_text import summary_of, text_of, warnings_of
-from ._limited import active
+from ._intervals import Edge, allowed, edges_of, interval
 from ._record import Record
-from ._residuals import Problem, linearised
-from ._whiteness import Whiteness, whiteness
+from ._whiteness import Whiteness
 
-_DETERMINED = 1e-11  # of the largest singular value; below it is rounding
-_SHARE = 1e-6  # of a direction nobody knows, from which on a number counts as not determined
+SHARE = 1e-6  # of a direction nobody knows, from which on a number counts as not determined
 
 
 class Fit(eqx.Module):
@@ -34,15 +32,20 @@ class Fit(eqx.Module):
         unknown: directions in which the data say nothing, shape (k, p), each of length 1 in units
             of the starts.
         limited: names of numbers that ended on a limit; their intervals are one-sided.
+        rows, limits: what intervals are found from: near the values found the cost is ½‖R d + e‖²,
+            d their change in units of the starts, rows (R, e) of shape (p + 1, p + 1); and what
+            must hold of z, values in these units, rows (a, b) of a·z ≥ b.
         starts: fitted state at each record's first time, shape (records, 2 n).
         records: what was fitted; `computed` the same values by the model, one array each.
         held: records that were held back; `predicted` their values by the model.
         noise: standard deviation of each channel; `noise_given` which were given.
-        chi2: Σ (measured − computed)² / σ²; `count` numbers measured, `unknowns` numbers fitted.
+        chi2: Σ r², r = (measured − computed)/σ, or Huber's function of r; `count` numbers measured,
+            `unknowns` numbers fitted.
         condition: of the problem's matrix by what was free, each by its start.
         jump: the largest gap between neighbouring segments, relative to the size of the state.
         converged: whether the last step moved nothing by more than 1e-4 standard errors.
         whiteness: tests of the residuals.
+        profiles: 95 % intervals found by fitting again with a number held, by name.
         settings: everything that influences the numbers.
     """
 
@@ -54,6 +57,8 @@ class Fit(eqx.Module):
     covariance: AnyArray
     unknown: AnyArray
     limited: tuple[str, ...] = eqx.field(static=True)
+    rows: AnyArray
+    limits: AnyArray
     starts: AnyArray
     records: tuple[Record, ...]
     computed: tuple[AnyArray, ...]
@@ -68,6 +73,7 @@ class Fit(eqx.Module):
     jump: float = eqx.field(static=True)
     converged: bool = eqx.field(static=True)
     whiteness: Whiteness
+    profiles: dict[str, tuple[float, float]] = eqx.field(static=True)
     settings: dict[str, Any] = eqx.field(static=True)
 
     def __getitem__(self, name: str) -> float:
@@ -77,6 +83,37 @@ class Fit(eqx.Module):
     def error(self, name: str) -> float:
         """Its standard error."""
         return float(self.errors[self._place(name)])
+
+    def interval(self, name: str, level: float = 0.95) -> tuple[float, float]:
+        """Between which values a free number lies, one-sided where it ended on its limit.
+
+        All values that are possible at a χ² of at most q² above the least, q the quantile of the
+        normal distribution for `level`, in the linearised problem; the whole range that its limits
+        leave where the data do not determine it.
+        """
+        if not 0 < level < 1:
+            raise ValueError(f"`level` must be between 0 and 1, but is {level!r}")
+        i, far = self._place(name), float(ndtri(0.5 + 0.5 * level))
+        scale = np.array(self.settings["scale"])
+        limits, z = np.asarray(self.limits), np.asarray(self.values) / scale
+        if np.isinf(self.errors[i]):
+            low, high = allowed(limits, i)
+        elif len(self.unknown):  # directions that nothing holds; limits of others say no more
+            reach = far * self.errors[i] / scale[i]
+            low, high = max(z[i] - reach, allowed(limits, i)[0]), z[i] + reach
+            high = min(high, allowed(limits, i)[1])
+        else:
+            low, high = interval(np.asarray(self.rows), limits, z, np.eye(len(z))[i], far)
+        return float(low * scale[i]), float(high * scale[i])
+
+    def edges(self, level: float = 0.95) -> tuple[Edge, ...]:
+        """Limits of several numbers together on which the fit has ended, such as moments of a body.
+
+        Each with the one-sided interval of what may not be negative there: from 0 to `most`.
+        """
+        scale = np.array(self.settings["scale"])
+        z, far = np.asarray(self.values) / scale, float(ndtri(0.5 + 0.5 * level))
+        return edges_of(np.asarray(self.rows), np.asarray(self.limits), z, scale, self.names, far)
 
     def _place(self, name: str) -> int:
         if name not in self.names:
@@ -102,7 +139,7 @@ class Fit(eqx.Module):
         error = float(np.sqrt(slope @ self.covariance @ slope))
         along = slope * np.array(self.settings["scale"])
         lost = np.max(np.abs(self.unknown @ along), initial=0.0)
-        if lost > _SHARE * np.linalg.norm(along):
+        if lost > SHARE * np.linalg.norm(along):
             error = np.inf
         return float(value), error
 
@@ -131,7 +168,7 @@ class Fit(eqx.Module):
     @property
     def channel_units(self) -> tuple[str, ...]:
         """Of channels that are coordinates or rates by name; "" for others."""
-        return tuple(_channel_unit(self.system, channel) for channel in self.channels)
+        return tuple(channel_unit(self.system, channel) for channel in self.channels)
 
     @property
     def log_likelihood(self) -> float:
@@ -182,115 +219,7 @@ class Fit(eqx.Module):
         return save_fit(self, path, overwrite=overwrite)
 
 
-def made_of(
-    problem: Problem,
-    found: Descent,
-    names: tuple[str, ...],
-    given: np.ndarray,
-    predicted: tuple[Problem, Descent] | None,
-    settings: dict[str, Any],
-) -> Fit:
-    """The record of a fit that has come to an end."""
-    z, free = found.z[0], problem.machine.free
-    own = len(free.names)
-    scale = np.concatenate([free.scale, np.ones(problem.sensors.size)])
-    rows = np.concatenate([found.rows[0], problem.priors])[:, :-1]
-    covariance, unknown, condition, limited = _spread(rows, problem.limits, z)
-    values = z * scale
-    errors = np.sqrt(np.maximum(np.diag(covariance), 0.0)) * scale
-    if len(unknown):
-        errors = np.where(np.max(np.abs(unknown), axis=0) > _SHARE, np.inf, errors)
-    computed = _computed(problem, found)
-    here = linearised(problem, found.z, found.states)
-    first = np.unique(problem.segments.record, return_index=True)[1]
-    count = sum(int(np.sum(np.isfinite(record.values))) for record in problem.records)
-    units = list(free.units)
-    units += [_sensor_unit(problem.machine.system, name) for name in names[own:]]
-    return Fit(
-        system=problem.machine.system.with_params(
-            dict(zip(free.names, map(float, values[:own]), strict=True))
-        ),
-        names=names,
-        values=values,
-        errors=errors,
-        units=tuple(units),
-        covariance=covariance * np.outer(scale, scale),
-        unknown=unknown,
-        limited=tuple(name for name, hit in zip(names, limited, strict=True) if hit),
-        starts=found.states[0][first],
-        records=problem.records,
-        computed=computed,
-        held=() if predicted is None else predicted[0].records,
-        predicted=() if predicted is None else _computed(*predicted),
-        noise=problem.noise,
-        noise_given=given,
-        chi2=float(np.sum(here.residuals**2)),
-        count=count,
-        unknowns=problem.p + len(problem.records) * problem.machine.size,
-        condition=condition,
-        jump=float(found.jump[0]),
-        converged=bool(found.settled[0]),
-        whiteness=whiteness([
-            (np.asarray(r.values) - c) / problem.noise
-            for r, c in zip(problem.records, computed, strict=True)
-        ]),
-        settings={**settings, "scale": scale.tolist(), "steps": found.steps},
-    )  # fmt: skip
-
-
-def _channel_unit(system: AbstractSystem, channel: str) -> str:
+def channel_unit(system: AbstractSystem, channel: str) -> str:
     units = dict(system.coordinates)
     units |= {f"{name}_dot": rate_unit(unit) for name, unit in units.items()}
     return units.get(channel, "")
-
-
-def _sensor_unit(system: AbstractSystem, name: str) -> str:
-    """Of "offset of theta" and the like."""
-    kind, _, channel = name.partition(" of ")
-    return {"scale": "1", "delay": "s"}.get(kind) or _channel_unit(system, channel)
-
-
-def _spread(
-    rows: np.ndarray, limits: np.ndarray, z: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, float, np.ndarray]:
-    """Covariance of z, directions nobody knows, condition, and which numbers are on a limit.
-
-    Along an active limit there is no room: the covariance is that inside it.
-    """
-    p = rows.shape[1]
-    held = limits[active(limits, z), :-1] if len(limits) else np.zeros((0, p))
-    basis = np.eye(p)
-    if len(held):
-        basis = np.linalg.svd(held)[2][np.linalg.matrix_rank(held) :].T
-    _, sizes, turned = np.linalg.svd(rows @ basis, full_matrices=True)
-    sizes = np.concatenate([sizes, np.zeros(basis.shape[1] - len(sizes))])
-    largest = np.max(sizes, initial=0.0)
-    known = sizes > _DETERMINED * largest if largest > 0 else np.zeros(len(sizes), bool)
-    inside = (turned[known].T / sizes[known] ** 2) @ turned[known]
-    smallest = np.min(sizes[known], initial=np.inf)
-    condition = float(largest / smallest) if np.any(known) else np.inf
-    on_limit = np.any(np.abs(held) > 1e-9, axis=0)
-    return basis @ inside @ basis.T, (basis @ turned[~known].T).T, condition, on_limit
-
-
-def _computed(problem: Problem, found: Descent) -> tuple[np.ndarray, ...]:
-    """What the model shows at every sample, sensors included; NaN where nothing was measured."""
-    here = linearised(problem, found.z, found.states)
-    dealt = problem.dealt(found.z[0])
-    results = []
-    for r, record in enumerate(problem.records):
-        mine = problem.segments.record == r
-        measured = np.asarray(record.values)
-        counts = np.isfinite(measured)
-        if record.weights is not None:
-            counts &= np.asarray(record.weights) > 0
-        values = np.full(measured.shape, np.nan)
-        for c in range(len(problem.noise)):
-            times, weights = dealt.times[mine], dealt.weights[mine][..., c]
-            there = weights > 0
-            order = np.argsort(times[there], kind="stable")
-            miss = (here.residuals[0][mine][..., c][there] / weights[there])[order]
-            seen = counts[:, c]
-            values[seen, c] = measured[seen, c] + miss
-        results.append(values)
-    return tuple(results)

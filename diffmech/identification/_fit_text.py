@@ -7,6 +7,7 @@ import numpy as np
 
 from .._records import finite_or_none
 from .._units import unit_after
+from ._limited import active
 
 if TYPE_CHECKING:
     from ._fit_record import Fit
@@ -27,17 +28,22 @@ def warnings_of(fit: "Fit") -> tuple[str, ...]:
         said.append(f"{_joined(lost)} are not each determined by these data")
     elif lost:
         said.append(f"{lost[0]} is not determined by these data")
-    if len(fit.limited) > 1:
-        said.append(f"{_joined(fit.limited)} ended on their limits: intervals are one-sided")
-    elif fit.limited:
-        said.append(f"{fit.limited[0]} ended on its limit: its interval is one-sided")
-    if np.all(fit.noise_given) and fit.count > fit.unknowns:
-        spare = fit.count - fit.unknowns
-        if fit.chi2 > spare + 4 * np.sqrt(2 * spare):
-            said.append(
-                f"the misfit is {np.sqrt(fit.chi2 / spare):.3g} times the noise given: the "
-                "model lacks something, and errors are too small"
-            )
+    alone = _limited_alone(fit)
+    if len(alone) > 1:
+        said.append(f"{_joined(alone)} ended on their limits: their intervals are one-sided")
+    elif alone:
+        said.append(f"{alone[0]} ended on its limit: its interval is one-sided")
+    for edge in fit.edges():
+        said.append(
+            f"it ended on the edge of what is possible, {edge.text} = 0, which the data tell to be "
+            f"at most {edge.most:.2g} (95 %, one-sided); errors are those along the edge"
+        )
+    ratio = _times_the_noise(fit)
+    if ratio is not None:
+        said.append(
+            f"the misfit is {ratio:.3g} times the noise given: the model lacks something, and "
+            "errors are too small"
+        )
     if not fit.whiteness.white:
         said.append(f"residuals are not noise: {fit.whiteness.sentence}")
     if fit.held:
@@ -50,6 +56,32 @@ def warnings_of(fit: "Fit") -> tuple[str, ...]:
     return tuple(said)
 
 
+def _times_the_noise(fit: "Fit") -> float | None:
+    """By how much the misfit exceeds the noise given, if by more than chance.
+
+    With Huber's loss by the median, which outliers do not move.
+    """
+    spare = fit.count - fit.unknowns
+    if not np.all(fit.noise_given) or spare <= 0:
+        return None
+    if fit.settings["loss"] == "squares":
+        return (
+            float(np.sqrt(fit.chi2 / spare)) if fit.chi2 > spare + 4 * np.sqrt(2 * spare) else None
+        )
+    apart = [np.asarray(r.values) - c for r, c in zip(fit.records, fit.computed, strict=True)]
+    sizes = np.abs(np.concatenate(apart) / fit.noise)
+    ratio = np.nanmedian(sizes) / 0.6745 * np.sqrt(fit.count / spare)  # of normal noise: 1
+    return float(ratio) if ratio > 1 + 4 * 1.17 / np.sqrt(fit.count) else None
+
+
+def _limited_alone(fit: "Fit") -> list[str]:
+    """Numbers that ended on a limit of their own, not only on one that they share."""
+    rows = np.asarray(fit.limits)[:, :-1]
+    touched = active(np.asarray(fit.limits), np.asarray(fit.values) / fit.settings["scale"])
+    single = touched & (np.sum(rows != 0, axis=1) == 1)
+    return [name for i, name in enumerate(fit.names) if np.any(rows[single, i])]
+
+
 def _joined(names: Sequence[str]) -> str:
     return f"{', '.join(names[:-1])} and {names[-1]}"
 
@@ -57,13 +89,20 @@ def _joined(names: Sequence[str]) -> str:
 def text_of(fit: "Fit") -> str:
     """A line for every free number, misfits, and the verdict, aligned."""
     settings = fit.settings
-    width = max(8, *map(len, fit.names))
+    width, alone = max(8, *map(len, fit.names)), _limited_alone(fit)
     lines = [
         f"{'fit':<{width}}  {fit.system.name}, {fit.count} numbers of {counted(fit.records)}, "
         f"{settings['segments']} segments of {settings['segment']:.3g} s tied end to end",
     ]
     for name, value, error, unit in zip(fit.names, fit.values, fit.errors, fit.units, strict=True):
-        lines.append(f"{name:<{width}}  {with_error(value, error)}{unit_after(unit)}")
+        shown = f"{with_error(value, error)}{unit_after(unit)}"
+        if name in alone:
+            low, high = fit.interval(name)
+            shown += f", on its limit: 95 % from {low:.4g} to {high:.4g}"
+        if name in fit.profiles:
+            low, high = fit.profiles[name]
+            shown += f", by profile 95 % from {low:.4g} to {high:.4g}"
+        lines.append(f"{name:<{width}}  {shown}")
     lines.append(f"{'misfit':<{width}}  {_by_channel(fit, fit.misfit())} (root mean square)")
     if fit.held:
         theirs = _by_channel(fit, fit.misfit(held=True))
@@ -91,7 +130,7 @@ def with_error(value: float, error: float) -> str:
     if not np.isfinite(error):
         return f"{value:.4g} (not determined)"
     if error <= 0:
-        return f"{value:.10g} (on its limit)"
+        return f"{value:.4g}"  # held by its limit
     digits = max(int(np.ceil(np.log10(abs(value) / error))) + 2, 2) if value else 2
     return f"{value:.{min(digits, 15)}g} ± {error:.2g}"
 
@@ -117,6 +156,8 @@ def summary_of(fit: "Fit") -> dict[str, Any]:
             name: {
                 "value": finite_or_none(float(value)),
                 "error": finite_or_none(float(error)),
+                "interval": _plain(fit.interval(name)),
+                "profile": _plain(fit.profiles[name]) if name in fit.profiles else None,
                 "unit": unit,
                 "limited": name in fit.limited,
             }

@@ -14,6 +14,7 @@ import numpy as np
 from ..ensemble import Samples, ensemble
 from ..model import parameter_paths
 from ._descent import ALL_STEPS, ROUGH_STEPS, Descent, descend
+from ._free import written_into
 from ._residuals import Problem
 from ._shots import Machine
 
@@ -116,14 +117,15 @@ def _carried(
     end = np.nanmax(np.concatenate([times, t0[:, None]], axis=1), axis=1)
     lanes = states.reshape(-1, m)
     leaves = parameter_paths(machine.system.params)
-    values = np.repeat(z[:, :own], records, axis=0)
+    values = np.repeat(z[:, :own] * machine.free.scale, records, axis=0)
+    changed = written_into(leaves, machine.free.leaves, values)
     run = ensemble(
         machine.system,
         lanes[:, :n],
         lanes[:, n:],
         t0=np.tile(t0, guesses),
         duration=np.tile(np.maximum(end - t0, 1e-9), guesses),
-        params={path: np.asarray(x) for path, x in machine.free.into(leaves, values).items()},
+        params={path: np.asarray(x) for path, x in changed.items()},
         rtol=machine.rtol,
         reduce=Samples(np.tile(times, (guesses, 1))),
         progress=False,

@@ -16,7 +16,9 @@ from .._suggest import quoted, suggestion
 from .._typing import Params
 from ..model import (
     AbstractSystem,
+    Damper,
     parameter_names,
+    parameter_parts,
     parameter_paths,
     parameter_ranges,
     parameter_rules,
@@ -26,6 +28,7 @@ from ..model import (
 from ._named import named_numbers
 
 _SMALLEST = 1e-9  # of its start: what is above zero stays above this
+FRICTIONS = ("viscous", "quadratic", "coulomb")  # coefficients of a damper
 
 
 class Free(NamedTuple):
@@ -46,17 +49,6 @@ class Free(NamedTuple):
     limits: np.ndarray
     units: tuple[str, ...]
 
-    def into(self, own: Mapping[str, Any], z: Any) -> dict[str, Any]:
-        """Leaves by path with z written in, shape (lanes, ...) for z of shape (lanes, p)."""
-        changed: dict[str, Any] = {}
-        for i, (leaf, index) in enumerate(self.leaves):
-            if leaf not in changed:
-                shape = np.shape(own[leaf])
-                changed[leaf] = jnp.broadcast_to(jnp.asarray(own[leaf]), (z.shape[0], *shape))
-            value = z[:, i] * self.scale[i]
-            changed[leaf] = changed[leaf].at[(slice(None), *index)].set(value) if index else value
-        return changed
-
     def params(self, params: Params, values: np.ndarray) -> Params:
         """A machine's parameters with the free numbers replaced by `values`, shape (p,)."""
         leaves = {path: np.array(leaf) for path, leaf in parameter_paths(params).items()}
@@ -68,6 +60,59 @@ class Free(NamedTuple):
         """Whether z, shape (p,), keeps all limits, up to rounding."""
         rows, least = self.limits[:, :-1], self.limits[:, -1]
         return bool(np.all(rows @ z >= least - 1e-12 * (1 + np.abs(least))))
+
+
+def written_into(
+    own: Mapping[str, Any], leaves: tuple[tuple[str, tuple[int, ...]], ...], values: Any
+) -> dict[str, Any]:
+    """The leaves that free numbers are in, by path, shape (lanes, ...), for values (lanes, p)."""
+    changed: dict[str, Any] = {}
+    for i, (leaf, index) in enumerate(leaves):
+        if leaf not in changed:
+            shape = np.shape(own[leaf])
+            changed[leaf] = jnp.broadcast_to(jnp.asarray(own[leaf]), (values.shape[0], *shape))
+        value = values[:, i]
+        changed[leaf] = changed[leaf].at[(slice(None), *index)].set(value) if index else value
+    return changed
+
+
+class InPrograms(NamedTuple):
+    """The numbers that programs are made for.
+
+    They are in the tree's order, with all coefficients of a damper that has a free one: fits that
+    free others of them, or in another order, share their programs.
+
+    Attributes:
+        leaves: for each, the leaf's path and the index into it.
+        place: where the free numbers are among them, shape (p,).
+        start, scale: as of `Free`; those that are not free are measured by one.
+    """
+
+    leaves: tuple[tuple[str, tuple[int, ...]], ...]
+    place: np.ndarray
+    start: np.ndarray
+    scale: np.ndarray
+
+    def filled(self, z: np.ndarray) -> np.ndarray:
+        """z of all numbers, shape (lanes, k), for z of the free ones, (lanes, p)."""
+        every = np.tile(self.start / self.scale, (len(z), 1))
+        every[:, self.place] = z
+        return every
+
+
+def in_programs(free: Free, params: Params) -> InPrograms:
+    """The free numbers, and those that programs are made for along with them."""
+    order, values = parameter_names(params), parameter_paths(params)
+    wanted = set(free.leaves)
+    for path in parameter_parts(params, Damper):
+        own = {(f"{path}.{name}", ()) for name in FRICTIONS}
+        wanted |= own if own & wanted else set()
+    leaves = sorted(wanted, key=lambda one: (order.index(one[0]), one[1]))
+    place = np.array([leaves.index(one) for one in free.leaves])
+    start = np.array([float(np.asarray(values[leaf])[index]) for leaf, index in leaves])
+    scale = np.ones(len(leaves))
+    start[place], scale[place] = free.start, free.scale
+    return InPrograms(tuple(leaves), place, start, scale)
 
 
 def free_numbers(

@@ -10,6 +10,7 @@ import numpy as np
 from ..model import parameter_paths
 from ..motion import acceleration_of
 from ._derivatives import chosen_half, local_polynomials
+from ._free import in_programs
 from ._limited import limited
 from ._record import Record
 from ._residuals import huber
@@ -119,10 +120,10 @@ def parameters_from_accelerations(
     padded = np.full((_MOST_STATES * 2, 1 + 3 * n), np.nan)
     padded[: len(table)] = table[: len(padded)]
     ts, q, qd, qdd = padded[:, 0], *np.split(padded[:, 1:], 3, axis=1)
+    numbers = in_programs(machine.free, machine.system.params)
     program = _accelerations(
         machine.system.laws,
-        machine.free.leaves,
-        tuple(machine.free.scale),
+        numbers.leaves,
         tuple(parameter_paths(machine.system.params)),
         jax.tree.structure(machine.system.params),
     )
@@ -131,7 +132,9 @@ def parameters_from_accelerations(
     scale = np.where(scale > 0, scale, 1.0)
 
     def rows_at(z: np.ndarray) -> np.ndarray:
-        found, by = (np.asarray(x) for x in program(own, z, q, qd, ts))
+        every = numbers.filled(z[None])[0]
+        found, by = (np.asarray(x) for x in program(own, numbers.scale, every, q, qd, ts))
+        by = by[..., numbers.place]
         rows = np.concatenate([by, (found - qdd)[..., None]], axis=-1) / scale[:, None]
         rows = rows[: len(table)].reshape(-1, len(z) + 1)
         return np.where(np.all(np.isfinite(rows), axis=1)[:, None], rows, 0.0)
@@ -160,10 +163,10 @@ def parameters_from_accelerations(
 
 
 @lru_cache(maxsize=16)
-def _accelerations(laws: Any, leaves: Any, scale: Any, paths: Any, structure: Any) -> Any:
+def _accelerations(laws: Any, leaves: Any, paths: Any, structure: Any) -> Any:
     """q̈ at many states, shape (k, n), and its derivatives by z, (k, n, p)."""
 
-    def one(own: Any, z: Any, q: Any, qd: Any, t: Any) -> Any:
+    def one(own: Any, scale: Any, z: Any, q: Any, qd: Any, t: Any) -> Any:
         changed = dict(zip(paths, own, strict=True))
         for i, (leaf, index) in enumerate(leaves):
             value = z[i] * scale[i]
@@ -171,7 +174,7 @@ def _accelerations(laws: Any, leaves: Any, scale: Any, paths: Any, structure: An
         params = jax.tree.unflatten(structure, list(changed.values()))
         return acceleration_of(laws, q, qd, t, params)
 
-    def both(own: Any, z: Any, q: Any, qd: Any, t: Any) -> Any:
-        return one(own, z, q, qd, t), jax.jacfwd(one, 1)(own, z, q, qd, t)
+    def both(*state: Any) -> Any:
+        return one(*state), jax.jacfwd(one, 2)(*state)
 
-    return jax.jit(jax.vmap(both, in_axes=(None, None, 0, 0, 0)))
+    return jax.jit(jax.vmap(both, in_axes=(None, None, None, 0, 0, 0)))

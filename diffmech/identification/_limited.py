@@ -6,6 +6,7 @@ from scipy.optimize import nnls
 from ._chains import triangle
 
 _TOUCHES = 1e-9  # a limit that is missed by less is an active one
+_ROUNDING = 1e-12  # by which limits of several numbers may be left
 
 
 def limited(rows: np.ndarray, limits: np.ndarray, z: np.ndarray) -> np.ndarray:
@@ -35,12 +36,27 @@ def limited(rows: np.ndarray, limits: np.ndarray, z: np.ndarray) -> np.ndarray:
         return np.zeros(p)  # rounding: stay, which is allowed
     y = -size * left[:-1] / left[-1]
     step = inverse @ (y - rest)
-    # Rounding may leave a limit by a little: go as far as all allow.
-    slack = limits[:, :-1] @ z - limits[:, -1]
-    change = limits[:, :-1] @ step
-    with np.errstate(divide="ignore", invalid="ignore"):
-        reach = np.where(change < 0, np.maximum(slack, 0.0) / -change, np.inf)
-    return step * min(1.0, float(np.min(reach, initial=np.inf)))
+    return _kept_inside(step, limits, z)
+
+
+def _kept_inside(step: np.ndarray, limits: np.ndarray, z: np.ndarray) -> np.ndarray:
+    """A step that rounding has taken over some limits by a little, back onto them.
+
+    It is never shortened for that: from a limit, along it, it would not move at all.
+    """
+    rows, least = limits[:, :-1], limits[:, -1]
+    over = rows @ (z + step) < least
+    if not np.any(over):
+        return step
+    step = step + np.linalg.lstsq(rows[over], least[over] - rows[over] @ (z + step))[0]
+    for row in limits[over & (np.count_nonzero(rows, axis=1) == 1)]:
+        i = int(np.flatnonzero(row[:-1])[0])
+        step[i] = row[-1] / row[i] - z[i]  # to the last bit: nothing below zero
+    slack, after = rows @ z - least, rows @ (z + step) - least
+    far = after < -_ROUNDING * (1 + np.abs(least))
+    if np.any(far):  # not by rounding: as far as all allow
+        step = step * np.min(np.maximum(slack, 0.0)[far] / (slack - after)[far])
+    return step
 
 
 def active(limits: np.ndarray, z: np.ndarray) -> np.ndarray:

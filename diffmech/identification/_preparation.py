@@ -37,6 +37,17 @@ def named_channels(names: Sequence[str], channels: tuple[str, ...], label: str) 
     return list(names)
 
 
+def named_free(names: Sequence[str], free: tuple[str, ...]) -> tuple[str, ...]:
+    """Names whose profile is wanted, each of which must be free."""
+    wanted = (names,) if isinstance(names, str) else tuple(names)
+    for name in wanted:
+        if name not in free:
+            raise ValueError(
+                f"`profile` names {quoted(name)}, which is not free." + suggestion(str(name), free)
+            )
+    return wanted
+
+
 def sensors_of(
     channels: tuple[str, ...],
     offsets: Sequence[str],
@@ -162,7 +173,7 @@ def begin_of(system: AbstractSystem, starts: Mapping[str, tuple[float, float]]) 
 
 
 def divided(
-    records: tuple[Record, ...], holdout: Sequence[str | int]
+    records: Sequence[Record], holdout: Sequence[str | int]
 ) -> tuple[tuple[Record, ...], tuple[Record, ...]]:
     names = [record.name for record in records]
     for one in holdout:

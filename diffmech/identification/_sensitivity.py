@@ -60,7 +60,8 @@ def sensitivity(
     states = random_states(system, balance, numbers, count, seed)
     matrix = _slopes(balance, states) * scale
     matrix, norms, idle = _normalised(matrix)
-    _, values, right = np.linalg.svd(matrix / norms, full_matrices=True)
+    few = len(matrix) < len(numbers)  # then the rows alone do not span all directions
+    _, values, right = np.linalg.svd(matrix / norms, full_matrices=few)
     full = np.zeros(len(numbers))
     full[: len(values)] = values
     return Sensitivity(numbers, matrix, full, right / norms, idle)

@@ -17,7 +17,7 @@ from .._fingerprint import version_of
 from .._results import Status
 from ..ensemble import Samples, ensemble
 from ..model import AbstractSystem, parameter_paths
-from ._free import Free
+from ._free import Free, in_programs, written_into
 
 _LANES = 64  # of a block of an ensemble: programs are made for so many, or twice as many, ...
 _MOST_LANES = 4096  # at once
@@ -55,6 +55,7 @@ class Machine(NamedTuple):
     rtol: float
     lanes: int = _LANES  # that a program takes at once
     samples: int = 0  # of each, at least
+    timed: bool = True  # whether derivatives by time are wanted, which delays ask for
 
     @property
     def size(self) -> int:
@@ -73,21 +74,22 @@ class Machine(NamedTuple):
 
         They are measured at times of shape (lanes, k); where one is NaN, so is what is measured.
         """
+        numbers = in_programs(self.free, self.system.params)
         program = _program(
             self.system.laws,
             self.measure,
             version_of(self.measure),
-            self.free.leaves,
-            tuple(self.free.scale),
+            numbers.leaves,
             _Held(self.system),
+            self.timed,
         )
         own = jax.tree.leaves(self.system.params)
         lanes, wide = starts.shape[0], self.lanes
-        parts = []
+        z, parts = numbers.filled(z), []
         for first in range(0, lanes, wide):
             cut = slice(first, first + wide)
             given = [_filled(x[cut], wide) for x in (starts, z, t0, duration, times)]
-            part = program(own, self.rtol, *given)
+            part = program(own, self.rtol, numbers.scale, *given)
             count = min(wide, lanes - first)
             parts.append(jax.tree.map(lambda x, count=count: np.asarray(x)[:count], part))
         whole = jax.tree.map(lambda *leaves: np.concatenate(leaves), *parts)
@@ -97,10 +99,10 @@ class Machine(NamedTuple):
             measured=measured,
             ends=ends,
             by_start=by[..., :m],
-            by_params=by[..., m:-1],
-            by_time=by[..., -1],
+            by_params=by[..., m + numbers.place],
+            by_time=by[..., -1] if self.timed else np.zeros_like(measured),
             flow=of_ends[..., :m],
-            drift=of_ends[..., m:-1],
+            drift=of_ends[..., m + numbers.place],
             failed=status != Status.OK,
         )
 
@@ -139,22 +141,21 @@ def _program(
     laws: Any,
     measure: Callable[..., Any],
     version: tuple[int, ...],
-    leaves: tuple[Any, ...],
-    scale: tuple[float, ...],
+    free: tuple[Any, ...],
     held: _Held,
+    timed: bool,
 ) -> Callable[..., Any]:
-    """Values, and derivatives by (start, z, time), of a number of segments."""
+    """Values, and derivatives by (start, z, time if it is `timed`), of a number of segments."""
     del laws, version  # others are other programs
     system = held.system
-    m, p = 2 * system.n, len(leaves)
-    free = Free((), leaves, np.zeros(p), np.array(scale), np.zeros((0, p + 1)), ())
+    m, p = 2 * system.n, len(free)
     structure, paths = jax.tree.structure(system.params), list(parameter_paths(system.params))
 
     def values(
-        leaves: Any, rtol: Any, starts: Any, z: Any, t0: Any, duration: Any, times: Any
+        leaves: Any, rtol: Any, starts: Any, numbers: Any, t0: Any, duration: Any, times: Any
     ) -> Any:
         own = dict(zip(paths, leaves, strict=True))  # JAX would sort the keys of a mapping
-        changed = free.into(own, z)
+        changed = written_into(own, free, numbers)
         found = ensemble(
             system,
             starts[:, : m // 2],
@@ -175,14 +176,16 @@ def _program(
         return jax.vmap(one)(q, qd, times, changed), ends, found.status
 
     @jax.jit
-    def both(own: Any, rtol: Any, starts: Any, z: Any, t0: Any, duration: Any, times: Any) -> Any:
+    def both(
+        own: Any, rtol: Any, scale: Any, starts: Any, z: Any, t0: Any, duration: Any, times: Any
+    ) -> Any:
         def moved(change: Any) -> Any:
-            found = values(
-                own, rtol, starts + change[:m], z + change[m:-1], t0, duration, times + change[-1]
-            )
+            start, numbers = starts + change[:m], (z + change[m : m + p]) * scale
+            late = times + change[-1] if timed else times
+            found = values(own, rtol, start, numbers, t0, duration, late)
             return found[:2], found
 
-        slopes, found = jax.jacfwd(moved, has_aux=True)(jnp.zeros(m + p + 1))
+        slopes, found = jax.jacfwd(moved, has_aux=True)(jnp.zeros(m + p + timed))
         return found, slopes
 
     return both

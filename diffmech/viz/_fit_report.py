@@ -78,13 +78,16 @@ def _report(fit: Fit, command: str, data: str) -> str:
 
 
 def _found(fit: Fit) -> list[str]:
-    rows = [("number", "value", "standard error", "unit", "")]
+    rows = [("number", "value", "standard error", "95 % interval", "unit", "")]
     for name, value, error, unit in zip(fit.names, fit.values, fit.errors, fit.units, strict=True):
         remark = "not determined" if np.isinf(error) else ""
-        remark = "on its limit, one-sided" if name in fit.limited else remark
+        remark = "on a limit" if name in fit.limited else remark
         digits = f"{value:.6g}" if error <= 0 or np.isinf(error) else _to_error(value, error)
         said = f"{error:.2g}" if 0 < error < np.inf else ""
-        rows.append((name, digits, said, unit_after(unit).strip(), remark))
+        low, high = fit.profiles.get(name) or fit.interval(name)
+        remark += " by profile" * (name in fit.profiles)
+        span = f"{low:.5g} to {high:.5g}"
+        rows.append((name, digits, said, span, unit_after(unit).strip(), remark.strip()))
     parts = ["## Found", _table(rows)]
     if len(fit.names) > 1:
         parts.append(f"![Correlations of the errors]({CORRELATIONS})")
