@@ -49,6 +49,7 @@ from ._measures import (
 from ._parameters import (
     match_params as match_params,
     parameter_names as parameter_names,
+    parameter_parts as parameter_parts,
     parameter_paths as parameter_paths,
     parameter_place as parameter_place,
     replace_params as replace_params,

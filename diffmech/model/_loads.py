@@ -6,7 +6,7 @@ import equinox as eqx
 import jax.numpy as jnp
 
 from .._checks import as_scalar
-from .._typing import Number, Numbers, Scalar
+from .._typing import AnyArray, Number, Numbers, Scalar
 from ..geometry import (
     Pose,
     dot,
@@ -122,15 +122,6 @@ class Spring(eqx.Module):
         return _Stretch(self.stiffness, jnp.zeros(()), length, turn @ turn, ())
 
 
-def _law(damper: "Damper", rate: Any) -> Any:
-    """−(c + c₂|v| + F_c/√(v² + v₀²)) v."""
-    square = jnp.sum(rate**2)
-    moving = square > 0
-    speed = jnp.where(moving, jnp.sqrt(jnp.where(moving, square, 1.0)), 0.0)
-    dry = damper.coulomb / jnp.sqrt(square + damper.smoothing**2)
-    return -(damper.viscous + damper.quadratic * speed + dry) * rate
-
-
 class _Rubbing(AbstractPart):
     """A damper on a length, an angle, or a point's way through space."""
 
@@ -143,7 +134,7 @@ class _Rubbing(AbstractPart):
         return self.x
 
     def effort(self, rate: Any) -> Any:
-        return _law(self.damper, rate)
+        return self.damper.force(rate)
 
     def sketch(self) -> Shape | None:
         return Shape(jnp.stack(self.ends), dampers=((0, 1),)) if self.ends else None
@@ -165,7 +156,7 @@ class _Turning(AbstractPart):
             vee(jnp.broadcast_to(dr, (3, 3)) @ r.T) for r, dr in zip(self.frames, rate, strict=True)
         ]
         relative = omegas[-1] - (omegas[0] if len(omegas) == 2 else 0.0)
-        torque = self.torque if self.damper is None else _law(self.damper, relative)
+        torque = self.torque if self.damper is None else self.damper.force(relative)
         # Power τ·ω = ½ tr(τ̂ᵀ Ṙ Rᵀ): the force on the nine entries of R is ½ τ̂ R.
         signs = (-0.5, 0.5)[-len(self.frames) :]
         return tuple(s * hat(torque) @ r for s, r in zip(signs, self.frames, strict=True))
@@ -180,6 +171,9 @@ class Damper(eqx.Module):
     `damper.between(a, b)` acts along the line between two points; `damper.across(x)` on a length
     or an angle x(q, t); `damper.on(point)` on a point's way through space, such as drag;
     `damper.turning(a, b)` on the angular velocity between two frames, `turning(a)` in space.
+    `damper.force(rate)` is the law itself, for `forces` of one's own:
+
+        forces=lambda q, qd, t, params: jnp.array([params["hinge"].force(qd[0])])
     """
 
     viscous: Any = measured({"length": "N s/m", "angle": "N m s/rad"}, (0.0, 1e3))
@@ -198,6 +192,24 @@ class Damper(eqx.Module):
         self.quadratic = as_scalar(quadratic, "quadratic")
         self.coulomb = as_scalar(coulomb, "coulomb")
         self.smoothing = as_scalar(smoothing, "smoothing", positive=True)
+
+    def force(self, rate: Number | Numbers) -> AnyArray:
+        """F = −(c + c₂ |v| + F_c/√(|v|² + v₀²)) v, against a rate v.
+
+        Args:
+            rate: of a length [m/s] or an angle [rad/s], shape (); or a velocity in space, shape
+                (3,), the size of which counts. Several hinges take a call each.
+
+        Returns:
+            A force [N] or torque [N m] of the same shape. Value and derivatives, by the rate and by
+            every coefficient, are finite at rest too.
+        """
+        rate = jnp.asarray(rate)
+        square = jnp.sum(rate**2)
+        moving = square > 0
+        speed = jnp.where(moving, jnp.sqrt(jnp.where(moving, square, 1.0)), 0.0)
+        dry = self.coulomb / jnp.sqrt(square + self.smoothing**2)
+        return -(self.viscous + self.quadratic * speed + dry) * rate
 
     def between(self, a: Numbers | Pose, b: Numbers | Pose) -> AbstractPart:
         """Acts along the line between two points of space [m], or poses at their origins."""

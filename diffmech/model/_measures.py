@@ -122,11 +122,29 @@ def _unit(chain: list[Mapping[str, Any]]) -> str:
     return unit if isinstance(unit, str) else unit.get(_last(chain, "acts on"), "")
 
 
+def _opened(params: Params, units: Mapping[str, str]) -> dict[str, str]:
+    """Units number by number, where {"hinge": "angle"} says what a spring or damper acts on.
+
+    What is said of a single number comes first.
+    """
+    choices = {path: _last(chain, "unit") for path, chain in _fields(params).items()}
+    opened: dict[str, str] = {}
+    single: dict[str, str] = {}
+    for path, what in units.items():
+        inner = {leaf: each for leaf, each in choices.items() if leaf.startswith(f"{path}.")}
+        if inner and all(isinstance(each, Mapping) and what in [*each] for each in inner.values()):
+            opened |= {leaf: each[what] for leaf, each in inner.items()}
+        else:
+            single[path] = what
+    return {**opened, **single}
+
+
 def checked_measures(
     params: Params, units: Mapping[str, str] | None, ranges: Mapping[str, Any] | None
 ) -> tuple[FixedMapping[str], FixedMapping[Range]]:
     """Declared units and ranges as every system keeps them; paths and values are checked."""
     paths = parameter_names(params)
+    units = _opened(params, units or {})
     for label, given in (("units", units or {}), ("ranges", ranges or {})):
         for path in given:
             if path not in paths:

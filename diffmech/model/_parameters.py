@@ -33,6 +33,14 @@ def parameter_names(params: Params) -> list[str]:
     return [spelt(path) for path, _ in leaves]
 
 
+def parameter_parts(params: Params, kind: type) -> dict[str, Any]:
+    """Every part of a kind, such as `Damper`, under its path."""
+    nodes, _ = jax.tree_util.tree_flatten_with_path(
+        params, is_leaf=lambda node: isinstance(node, kind)
+    )
+    return {spelt(path): node for path, node in nodes if isinstance(node, kind)}
+
+
 def spelt(path: tuple[Any, ...]) -> str:
     """The keys of a tree on the way to a leaf as one word: `plate.inertia`, `masses[1]`."""
     text = ""

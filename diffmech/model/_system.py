@@ -115,7 +115,8 @@ class System(AbstractSystem):
     - `faces`: rings of indices into the landmarks, drawn as plates.
     - `starts`: `{"default": (q0, qd0)}`, named initial states.
     - `units`: `{"mB": "kg"}`, what parameters are measured in, by path; they are printed and label
-      axes. Bodies, and fields of the catalogue, know their own.
+      axes. Bodies, and fields of the catalogue, know their own; of a spring or damper it is enough
+      to say what it acts on, `{"hinge": "angle"}` or "length".
     - `ranges`: `{"mB": (0.01, 1.0)}`, the values that make sense; others are accepted.
     - `name`: what the machine is called in print; after its function, or the function or file
       that this one is written in, if not given.
