@@ -7,6 +7,7 @@ from ._fit import fit as fit
 from ._fit_files import load_fit as load_fit
 from ._fit_record import Fit as Fit
 from ._forces_along import ForcesAlong as ForcesAlong, forces_along as forces_along
+from ._frictions import compare_frictions as compare_frictions
 from ._named import NamedNumbers as NamedNumbers, named_numbers as named_numbers
 from ._record import Record as Record
 from ._structure import Structure as Structure, identifiable as identifiable

@@ -38,7 +38,8 @@ def cut_up(problem: Problem, segment: float | None, slack: float) -> Problem:
     if problem.settled is None:
         samples += 2 * len(records[0].channels)  # delays move some from one segment to the next
     lanes = wide_enough(len(segments.start))
-    machine = problem.machine._replace(lanes=lanes, samples=samples)
+    timed = problem.settled is None
+    machine = problem.machine._replace(lanes=lanes, samples=samples, timed=timed)
     return problem._replace(machine=machine).cut_into(segments)
 
 

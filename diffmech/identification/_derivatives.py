@@ -20,7 +20,7 @@ _SHORTER = 2  # sizes: bias² / variance falls by 1.2¹³ = 11 with each of them
 _MOST_CENTRES = 2000  # at which windows are compared
 _MOST_SIZES = 24
 _DOUBT = 3.0  # standard deviations by which a mean square may exceed its expectation
-_MOST_NUMBERS = 4_000_000  # alive at once
+_MOST_NUMBERS = 100_000  # alive at once: what a cache holds
 _LONGEST_HOLE = 0.5  # of h, between two samples in a window
 _LONGEST_REST = 0.2  # of h, without samples at either end of a window
 
@@ -78,7 +78,9 @@ def _portion(
     inside = places < last[:, None]
     places = np.minimum(places, len(times) - 1)
     u = np.where(inside, (times[places] - centres[:, None]) / half, 0.0)
-    powers = inside[..., None] * u[..., None] ** np.arange(degree + 1)
+    powers = [inside * 1.0]
+    for _ in range(degree):
+        powers.append(powers[-1] * u)
     y = np.where(inside, found[places], 0.0)
 
     gaps = np.where(inside[:, 1:], np.diff(times[places], axis=1), 0.0).max(axis=1)
@@ -89,22 +91,31 @@ def _portion(
     sound &= gaps <= max(1.5 * usual, _LONGEST_HOLE * half)
     sound &= half - ends <= max(1.5 * usual, _LONGEST_REST * half)
 
-    gram = np.einsum("kwi,kwj->kij", powers, powers)
+    orders = np.arange(degree + 1)
+    halves = [(i // 2, i - i // 2) for i in range(2 * degree + 1)]
+    moments = np.stack([_dots(powers[i], powers[j]) for i, j in halves], axis=1)
+    gram = moments[:, orders[:, None] + orders]  # Σ uⁱ uʲ
     gram[~sound] = np.eye(degree + 1)
-    inverse = np.linalg.inv(gram)
-    mean = np.where(inside, y, 0.0).sum(axis=1) / np.maximum(count, 1)
+    mean = y.sum(axis=1) / np.maximum(count, 1)
     centred = np.where(inside, y - mean[:, None], 0.0)  # large offsets cost no digits
-    right = np.einsum("kwi,kw->ki", powers, centred)
-    coefficients = np.linalg.solve(gram, right[..., None])[..., 0]
-    residuals = centred - np.einsum("kwi,ki->kw", powers, coefficients)
+    right = np.stack([_dots(power, centred) for power in powers], axis=1)
+    unit = np.broadcast_to(np.eye(degree + 1), gram.shape)
+    solved = np.linalg.solve(gram, np.concatenate([unit, right[..., None]], axis=2))
+    inverse, coefficients = solved[..., :-1], solved[..., -1]
+    residuals = centred - sum(coefficients[:, i, None] * power for i, power in enumerate(powers))
     scale = np.array([1.0, 1 / half, 2 / half**2])
     states = coefficients[:, :3] * scale
     states[:, 0] += mean
     covariances = inverse[:, :3, :3] * scale[:, None] * scale
     states[~sound] = np.nan
     covariances[~sound] = np.nan
-    squares = np.where(sound, np.sum(residuals**2, axis=1), np.nan)
+    squares = np.where(sound, _dots(residuals, residuals), np.nan)
     return Local(states, covariances, squares, np.where(sound, count - degree - 1.0, np.nan))
+
+
+def _dots(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """a·b of every row, shape (k,)."""
+    return np.einsum("kw,kw->k", a, b)
 
 
 def noise_of(local: Local) -> float:
