@@ -42,6 +42,7 @@ bench: $(VENV)/.installed-test
 	$(BIN)/python benchmarks/parts_cost.py
 	$(BIN)/python benchmarks/constraint_cost.py
 	$(BIN)/python benchmarks/stability.py
+	$(BIN)/python benchmarks/identification.py
 	$(BIN)/python benchmarks/ensemble_scaling.py
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
 	$(BIN)/python benchmarks/ensemble.py

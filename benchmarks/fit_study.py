@@ -40,6 +40,7 @@ class Case(NamedTuple):
     told: dict[str, float]  # standard deviations of what is known of the start
     possible: Callable[[dict[str, float]], bool]
     combinations: dict[str, Callable[..., Any]]
+    bounds: dict[str, tuple[float | None, float | None]] = {}  # noqa: RUF012
     guess: bool = True  # whether a fit could begin with accelerations
 
     @property
@@ -93,7 +94,7 @@ def combinations_of_boot() -> dict[str, Callable[..., Any]]:
 def boot(seen: tuple[int, ...], told: dict[str, float]) -> Case:
     return Case(
         dm.systems.babyboot(), boot_rhs, PLATE, BOOT, AT_90_AND_1, 10.0, seen, told, is_body,
-        combinations_of_boot(), len(seen) == 2,
+        combinations_of_boot(), {} if len(seen) == 2 else {"IBx - IBy": (0, None)}, len(seen) == 2,
     )  # fmt: skip
 
 
@@ -104,7 +105,7 @@ def double() -> Case:
         dm.systems.double_pendulum().with_params(known), double_rhs, truth, known,
         np.array([1.6, 1.2, 0.0, 0.0]), 10.0, (0,),
         {"theta2": np.deg2rad(5.0), "theta1_dot": SURE, "theta2_dot": SURE},
-        lambda p: True, {}, False,
+        lambda p: True, {}, {}, False,
     )  # fmt: skip
 
 
@@ -167,7 +168,8 @@ def fitted(
         name: (float(case.start[states.index(name)] + spread * rng.normal()), spread)
         for name, spread in case.told.items()
     }
-    return dm.fit(case.system, record, list(case.truth), guess=guess, starts=starts, **options)
+    known = {"starts": starts, "bounds": case.bounds}
+    return dm.fit(case.system, record, list(case.truth), guess=guess, **known, **options)
 
 
 def guesses(case: Case, count: int) -> list[dict[str, float]]:

@@ -43,6 +43,8 @@ TESTS = {
     "ensemble_input fixed_params poincare lyapunov stability_map",
     "analysis": "stability_map band_edges floquet lyapunov poincare map_files cli_maps cli_edges "
     "chaos_reducers",
+    "identification": "fit chains limited intervals whiteness frictions structure records "
+    "recorded forces_along compare fit_files viz_fits cli_fit",
     "viz": "viz drawings films cli_runs cli_maps documents",
     "cli": "cli units cli_runs cli_maps cli_edges cache documents",
 }

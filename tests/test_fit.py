@@ -10,7 +10,7 @@ from scipy.integrate import solve_ivp
 import diffmech as dm
 from diffmech.identification._free import free_numbers
 from diffmech.identification._measure import as_measure
-from diffmech.identification._residuals import Problem, Sensors, linearised
+from diffmech.identification._residuals import Problem, Sensors, _start_rows, linearised
 from diffmech.identification._segments import cut
 from diffmech.identification._shots import Machine
 
@@ -186,6 +186,74 @@ def test_derivatives_by_every_kind_of_number_are_those_of_differences(boot: dm.S
         exact = (4 * near - far) / 3
         size = np.max(np.abs(exact))
         np.testing.assert_allclose(rows[:, :, number], exact, rtol=0, atol=1e-7 * size)
+
+
+def test_what_is_known_of_starts_counts_for_every_record_and_guess(boot: dm.System) -> None:
+    """Rows (q̇A − 0.5)/0.1 of two records, for three guesses."""
+    problem, _, states = linear_problem(boot)
+    known = np.zeros((2, 1, 5))
+    known[:, :, 2], known[:, :, -1] = 10.0, -5.0
+    record = np.where(np.arange(len(states)) < 3, 0, 1)
+    problem = problem._replace(
+        segments=problem.segments._replace(record=record), start_priors=known
+    )
+    every = np.stack([states, 2 * states, 3 * states])
+    rows = _start_rows(problem, every)
+    for guess in range(3):
+        for segment in range(len(states)):
+            first = segment in (0, 3)
+            miss = 10 * every[guess, segment, 2] - 5 if first else 0.0
+            assert rows[guess, segment, 0, -1] == pytest.approx(miss)
+            assert rows[guess, segment, 0, 2] == (10.0 if first else 0.0)
+
+
+def test_a_difference_may_be_bounded(boot: dm.System) -> None:
+    found = free_numbers(boot, FREE, {"IBx - IBy": (0.0, 4e-4)})
+    z = found.start / found.scale
+    assert found.allowed(z)
+    low, high = z.copy(), z.copy()
+    low[0], high[0] = 0.8e-4 / 3e-4, 5e-4 / 3e-4  # IBx below IBy, and too far above it
+    assert not found.allowed(low)
+    assert not free_numbers(boot, ["IBx", "IBy"], {"IBx - IBy": (0.0, 1.0)}).allowed(low[:2])
+    assert not found.allowed(high)
+    with pytest.raises(ValueError, match="the start of a fit must be possible"):
+        free_numbers(boot, FREE, {"IBx - IBy": (3e-4, None)})
+    with pytest.raises(ValueError, match="one number or the difference of two"):
+        free_numbers(boot, FREE, {"IBx - IBy - IBz": (0.0, None)})
+
+
+def test_a_pendulum_of_which_one_angle_is_seen_is_found_with_the_other() -> None:
+    """The second angle's start is known to 5°; equations by hand, integrated by SciPy."""
+    m1, m2, l1, l2, g = 1.0, 0.6, 0.5, 0.4, 9.81
+
+    def rates(t: float, y: Any) -> Any:
+        del t
+        a, b, u, v = y
+        c, s = np.cos(a - b), np.sin(a - b)
+        mass = [[(m1 + m2) * l1**2, m2 * l1 * l2 * c], [m2 * l1 * l2 * c, m2 * l2**2]]
+        force = [
+            -m2 * l1 * l2 * s * v**2 - (m1 + m2) * g * l1 * np.sin(a),
+            m2 * l1 * l2 * s * u**2 - m2 * g * l2 * np.sin(b),
+        ]
+        return [u, v, *np.linalg.solve(mass, force)]
+
+    exact = solve_ivp(rates, (0, 5), [1.6, 1.2, 0, 0], "DOP853", TIMES, rtol=1e-12, atol=1e-12)
+    noise = NOISE * np.random.default_rng(8).normal(size=len(TIMES))
+    record = dm.Record(TIMES, (exact.y[0] + noise)[:, None], ("theta1",), noise=NOISE)
+    arms = dm.systems.double_pendulum().with_params(
+        {"masses[0]": m1, "masses[1]": 0.4, "lengths[0]": 0.6, "lengths[1]": 0.5}
+    )
+    starts = {
+        "theta2": (1.14, np.deg2rad(5.0)),
+        "theta1_dot": (0.0, 1e-6),
+        "theta2_dot": (0.0, 1e-6),
+    }
+    found = dm.fit(arms, record, ["masses[1]", "lengths"], starts=starts)
+    assert found.converged, found
+    truth = np.array([m2, l1, l2])
+    assert np.all(np.abs(found.values - truth) < 4 * found.errors), found
+    assert np.all(found.errors < 0.02 * truth)
+    assert abs(found.starts[0, 1] - 1.2) < 0.02, "the angle that was not seen"
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,8 @@ _FIRST_DAMPING, _LEAST, _MOST = 1e-3, 1e-12, 1e8
 _SETTLED = 1e-4  # standard errors by which a last step may still move anything
 _CLOSED = 1e-8  # of a state's scale: the largest jump that is left
 ROUGH_STEPS, ALL_STEPS = 12, 100
+_MANY, _FEW_STEPS = 8, 3  # guesses, of which most are dropped after so many steps
+_SHRINKS, _NEARLY_ZERO = 0.1, 1e-6
 
 
 class Descent(NamedTuple):
@@ -76,6 +78,7 @@ def descend(
     guesses = len(z)
     scale = _scales(states)
     damping = np.full(guesses, _FIRST_DAMPING)
+    share = np.ones(guesses)  # of a step: damping alone does not shorten what closes jumps
     price = np.zeros(guesses)
     settled = np.zeros(guesses, bool)
     here = linearised(problem, z, states)
@@ -91,6 +94,7 @@ def descend(
             dz, ds, predicted, moved = _step(
                 problem, _chosen(here, live), z[live], states[live], windows, damping[live], frozen
             )
+            dz, ds = dz * share[live, None], ds * share[live, None, None]
             there = linearised(problem, z[live] + dz, states[live] + ds)
         except KeyboardInterrupt:
             stopped = True
@@ -101,12 +105,18 @@ def descend(
         rise = np.maximum(predicted - now, 0.0)
         # States move too, by as much as they would gain.
         moved = np.sqrt(moved**2 + 2 * np.maximum(now - predicted, 0.0))
-        price[live] = np.maximum(price[live], 2 * rise / np.where(size > 0, size, 1.0))
+        # Jumps that are closed already ask for no price: a rise over them would be any number.
+        open_ = size > _CLOSED
+        price[live] = np.maximum(
+            price[live], np.where(open_, 2 * rise / np.where(open_, size, 1), 0)
+        )
         new_jumps = _jumps(there.ends, states[live] + ds, windows)
         new_size = np.sum(np.abs(new_jumps) / scale[live, None], axis=(1, 2))
         before = here.cost[live] + price[live] * size
         after = there.cost + price[live] * new_size
         good = after <= before * (1 + 1e-12) + 1e-300
+        whole = share[live] == 1.0
+        share[live] = np.where(good, np.minimum(4 * share[live], 1.0), 0.25 * share[live])
         damping[live] = np.clip(np.where(good, 0.1, 8.0) * damping[live], _LEAST, 2 * _MOST)
         taken = live[good]
         z[taken] += dz[good]
@@ -117,7 +127,7 @@ def descend(
         # Standard errors are those of the misfit, where it is larger than the noise.
         error = np.sqrt(np.maximum(2 * there.cost / count, 1.0))
         # A whole step that is not worth taking is rounding.
-        whole = good | (damping[live] <= 8 * _FIRST_DAMPING)
+        whole &= good | (damping[live] <= 8 * _FIRST_DAMPING)
         still = whole & closed & (moved < _SETTLED * error)
         settled[live] = still | (damping[live] > _MOST)
     jump = np.max(np.abs(jumps) / scale[:, None], axis=(1, 2), initial=0.0)
@@ -135,11 +145,16 @@ def grown(
 ) -> Descent:
     """Descend with horizons that grow from `first` segments to whole records; one guess is left.
 
-    Of several guesses the worse three quarters are dropped at each horizon. `look` gets the number
-    of segments that are tied.
+    Of several guesses the worse three quarters are dropped at each horizon, and of many, before,
+    after a few steps. `look` gets the number of segments that are tied.
     """
     whole = problem.segments.longest
     horizon = min(first, whole)
+    if len(z) > _MANY:
+        tried = descend(problem, z, states, horizon, _FEW_STEPS, look=partial(look, horizon))
+        if not tried.stopped:
+            tried = tried.best(-(-len(z) // 4))
+            z, states = tried.z, tried.states
     while True:
         last = horizon >= whole
         found = descend(
@@ -217,7 +232,7 @@ def _step(
         held = np.sqrt(max(damping[g], 1e-14)) * np.where(sizes > 0, sizes, 1.0)
         damped = np.concatenate([rows, np.c_[np.diag(held), np.zeros(p)]])
         if not frozen and np.all(np.isfinite(damped)):
-            steps[g] = limited(damped, problem.limits, z[g])
+            steps[g] = limited(damped, _shrunk_slowly(problem.limits, z[g]), z[g])
         left = rows[:, :-1] @ steps[g] + rows[:, -1]
         predicted[g] = 0.5 * np.sum(left**2)
         moved[g] = np.sqrt(np.sum((rows[:, :-1] @ steps[g]) ** 2))
@@ -228,6 +243,18 @@ def _step(
     there = windows >= 0
     ds[:, windows[there]] = along[:, there]
     return steps, np.nan_to_num(ds), predicted, moved
+
+
+def _shrunk_slowly(limits: np.ndarray, z: np.ndarray) -> np.ndarray:
+    """Limits of one step: what must stay above zero loses nine tenths at most.
+
+    A length of nearly nothing, tried on the way, would make a machine absurdly fast.
+    """
+    limits = limits.copy()
+    rows, least = limits[:, :-1], limits[:, -1]
+    above_zero = (np.count_nonzero(rows, axis=1) == 1) & (least > 0) & (least < _NEARLY_ZERO)
+    limits[above_zero, -1] = np.maximum(least, _SHRINKS * (rows @ z))[above_zero]
+    return limits
 
 
 def _chosen(here: Linear, rows: np.ndarray) -> Linear:

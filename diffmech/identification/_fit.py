@@ -30,13 +30,18 @@ from ._preparation import (
     require_enough,
     require_machine,
     sensors_of,
+    spread_of,
     start_rows,
 )
 from ._record import Record
 from ._residuals import Problem, linearised
 from ._segments import cut
 from ._shots import Machine
+from ._sieve import sieved
 
+# Where not all is measured: segments along which guesses are sieved, how many are left then, and
+# how many times the noise's a mean square may be without that.
+_SIEVED, _FOLLOWED, _MET = (8, 12, 18, 27, 41), 48, 1.5
 _HELD_TIED = 8  # segments of records held back, at first
 _LOSSES = {"squares": np.inf, "huber": 1.345}  # in units of the noise
 
@@ -84,7 +89,8 @@ def fit(
     - `measure`: `(q, qd, t, params)` to one number per channel. Without it channels are coordinates
       and rates by name: "theta", "theta_dot".
     - `guess`: where to start, by path; the machine's own numbers otherwise.
-    - `bounds`: (low, high) by path, None for no limit. Masses, moments, lengths and friction keep
+    - `bounds`: (low, high) by path, None for no limit, also of a difference: {"a - b": (0, None)}
+      says that a is not below b. Masses, moments, lengths and friction keep
       their signs, and moments belong to a possible body, by themselves.
     - `priors`: (value, standard deviation) by path, for what is known otherwise.
     - `noise`: standard deviation of the channels, one for all or by name; estimated if not given
@@ -95,7 +101,9 @@ def fit(
     - `offsets`, `scales`: channels whose offset or scale is free; `delays`: channels whose delay is
       free, each with the largest possible one [s]. A sensor shows scale · x(t − delay) + offset.
     - `starts`: what is known of the start of every record, (value, standard deviation) by name of
-      coordinate or rate ("theta", "theta_dot"); needed for those that are not measured.
+      coordinate or rate ("theta", "theta_dot"); needed for those that are not measured. Then
+      the record is followed from its start, and if that misses by more than the noise, from the
+      best of thousands of guesses drawn with `seed`, which takes a minute or two.
     - `wrap`: channels with angles that jump by whole turns: they are counted on, and refused where
       samples are too far apart for that.
     - `unknown`: what to do where the equations do not determine all that is free (masses often
@@ -159,14 +167,14 @@ def fit(
     problem = cut_up(problem, segment, slack)
     tried = guesses_around(numbers, problem.limits, z, first, how_many, seed)
     states = first_states(problem, seen, halves, len(tried))
-    begin = begin_of(system, starts or {})
+    begin, spread = begin_of(system, starts or {}), spread_of(system, starts or {})
     tied, rate = (8, np.nan)
     with Progress(problem.segments.longest, progress, system.name, "segments tied") as bar:
         if seen.complete:
             tied, rate = first_horizon(problem, tried[0], states[0])
             found = grown(problem, tried, states, tied, bar.update)
         else:
-            found = followed(problem, tried, states, begin, slack, bar.update)
+            found = _sieved_and_followed(problem, tried, states, begin, spread, slack, seed, bar)
     if not given.all() and not found.stopped:
         problem, found = _reweighted(problem, found, given)
     predicted = None
@@ -193,6 +201,32 @@ def fit(
             "first_guess": bool(first_guess and seen.complete),
         },
     )
+
+
+def _sieved_and_followed(
+    problem: Problem,
+    z: np.ndarray,
+    states: np.ndarray,
+    begin: np.ndarray,
+    spread: np.ndarray,
+    slack: float,
+    seed: int,
+    bar: Progress,
+) -> Descent:
+    """What is measured in part: the guesses are followed, then the best of thousands if need be."""
+    found = followed(problem, z, states, begin, slack, bar.update)
+    count = sum(int(np.sum(np.isfinite(record.values))) for record in problem.records)
+    if found.stopped or (found.settled[0] and 2 * found.cost[0] < _MET * count):
+        return found
+    own, shown = np.flatnonzero(problem.segments.record == 0), states[0, 0]
+    start = np.where(np.isnan(shown) | (spread > 0), begin, shown)
+    tied = [k for k in _SIEVED if k <= len(own)] or [len(own)]
+    ends = [float(problem.segments.end[own[k - 1]]) for k in tied]
+    left = sieved(problem, z[0], start, spread, ends, _FOLLOWED, seed)
+    every = np.repeat(states[:1], len(left.z), axis=0)
+    every[:, 0] = left.starts
+    again = followed(problem, left.z, every, begin, slack, bar.update, reach=tied[-1])
+    return min(found, again, key=lambda one: (not one.settled[0], one.cost[0]))
 
 
 def _reweighted(problem: Problem, found: Descent, given: np.ndarray) -> tuple[Problem, Descent]:

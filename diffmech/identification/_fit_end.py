@@ -10,7 +10,7 @@ from ._descent import Descent
 from ._fit_record import SHARE, Fit, channel_unit
 from ._limited import active
 from ._profile import profiled
-from ._residuals import Problem, huber, linearised
+from ._residuals import Linear, Problem, huber, linearised
 from ._whiteness import whiteness
 
 _DETERMINED = 1e-11  # of the largest singular value; below it is rounding
@@ -37,8 +37,8 @@ def made_of(
     errors = np.sqrt(np.maximum(np.diag(covariance), 0.0)) * scale
     if len(unknown):
         errors = np.where(np.max(np.abs(unknown), axis=0) > SHARE, np.inf, errors)
-    computed = _computed(problem, found)
     here = linearised(problem, found.z, found.states)
+    computed = _computed(problem, found, here)
     first = np.unique(problem.segments.record, return_index=True)[1]
     count = sum(int(np.sum(np.isfinite(record.values))) for record in problem.records)
     units = list(free.units)
@@ -60,7 +60,7 @@ def made_of(
         records=problem.records,
         computed=computed,
         held=() if predicted is None else predicted[0].records,
-        predicted=() if predicted is None else _computed(*predicted),
+        predicted=() if predicted is None else _shown(*predicted),
         noise=problem.noise,
         noise_given=given,
         chi2=float(np.sum(huber(here.residuals, problem.huber)[1])),
@@ -127,9 +127,12 @@ def _spread(
     return basis @ inside @ basis.T, (basis @ turned[~known].T).T, condition, on_limit
 
 
-def _computed(problem: Problem, found: Descent) -> tuple[np.ndarray, ...]:
+def _shown(problem: Problem, found: Descent) -> tuple[np.ndarray, ...]:
+    return _computed(problem, found, linearised(problem, found.z, found.states))
+
+
+def _computed(problem: Problem, found: Descent, here: Linear) -> tuple[np.ndarray, ...]:
     """What the model shows at every sample, sensors included; NaN where nothing was measured."""
-    here = linearised(problem, found.z, found.states)
     dealt = problem.dealt(found.z[0])
     results = []
     for r, record in enumerate(problem.records):

@@ -13,14 +13,17 @@ import numpy as np
 
 from ..ensemble import Samples, ensemble
 from ..model import parameter_paths
-from ._descent import ALL_STEPS, ROUGH_STEPS, Descent, descend
+from ._descent import ALL_STEPS, Descent, descend
 from ._free import written_into
 from ._residuals import Problem
 from ._shots import Machine
 
 _FIRST = 8  # segments
-_FURTHER = 1.5  # times as many, each time
-_KEPT = 0.5  # of the guesses, each time
+_FURTHER = 1.1  # times as many, each time
+_KEPT, _FEWEST = 0.7, 8  # of the guesses, each time, and how many at least
+_SAME = 1e-3  # of a number: guesses that are nearer to each other are one
+_STEPS = 25  # for each beginning
+_UNSURE = 1.0  # of itself: standard deviation of a guess, until the record is whole
 
 
 def followed(
@@ -31,6 +34,7 @@ def followed(
     slack: float,
     look: Callable[[int], None] = lambda _: None,
     frozen: bool = False,
+    reach: int = _FIRST,
 ) -> Descent:
     """Descend along longer and longer beginnings of all records; one guess is left.
 
@@ -41,25 +45,33 @@ def followed(
         slack: time before and after a record that delays ask for [s].
         look: gets the number of segments that are reached.
         frozen: keep z.
+        reach: how many segments the first beginning has.
     """
     record = problem.segments.record
     place = np.arange(len(record)) - np.searchsorted(record, record)
     first = place == 0
     states = states.copy()
     states[:, first] = np.where(np.isnan(states[:, first]), begin, states[:, first])
-    whole, reach, had = problem.segments.longest, _FIRST, 1
+    whole, had = problem.segments.longest, 1
+    reach = min(reach, whole)
+    own = len(problem.machine.free.leaves)
+    size = _UNSURE * np.maximum(np.abs(z[0, :own]), 1e-12)
+    anchors = np.zeros((own, problem.p + 1))
+    anchors[:, :own], anchors[:, -1] = np.diag(1 / size), -z[0, :own] / size
     while True:
         inside = place < reach
         states = _gone_on(problem, z, states, place, had, reach)
         part = beginning(problem, inside, slack)
         last = reach >= whole
+        if not last:  # what a beginning does not tell stays where it was guessed
+            part = part._replace(priors=np.concatenate([part.priors, anchors]))
         found = descend(
             part, z, states[:, inside], part.segments.longest,
-            ALL_STEPS if last else ROUGH_STEPS, frozen, partial(look, reach),
+            ALL_STEPS if last else _STEPS, frozen, partial(look, reach),
         )  # fmt: skip
         if last or found.stopped:
             break
-        order = np.argsort(found.cost)[: max(int(np.ceil(_KEPT * len(z))), 1)]
+        order = _distinct(found)[: max(int(np.ceil(_KEPT * len(z))), min(_FEWEST, len(z)))]
         z, states = found.z[order], states[order]
         states[:, inside] = found.states[order]
         reach, had = min(int(np.ceil(_FURTHER * reach)), whole), reach
@@ -70,6 +82,21 @@ def followed(
         states = _gone_on(problem, z, states, place, reach, whole)
         return descend(problem, z, states, whole, 0)._replace(stopped=True)
     return found.best(1)
+
+
+def _distinct(found: Descent) -> np.ndarray:
+    """Guesses that have come to different places, the best first.
+
+    One that is still torn fits anything: those that hold together come before.
+    """
+    order = np.lexsort((found.cost, ~found.settled))
+    size = np.maximum(np.max(np.abs(found.z), axis=0), 1e-300)
+    kept: list[int] = []
+    for i in order:
+        apart = [np.max(np.abs(found.z[i] - found.z[j]) / size) for j in kept]
+        if min(apart, default=np.inf) > _SAME and np.isfinite(found.cost[i]):
+            kept.append(int(i))
+    return np.array(kept or [int(order[0])])
 
 
 def beginning(problem: Problem, inside: np.ndarray, slack: float) -> Problem:

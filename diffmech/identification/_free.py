@@ -28,6 +28,7 @@ from ..model import (
 from ._named import named_numbers
 
 _SMALLEST = 1e-9  # of its start: what is above zero stays above this
+_MINUS = " - "  # in a bound of a difference
 FRICTIONS = ("viscous", "quadratic", "coulomb")  # coefficients of a damper
 
 
@@ -161,14 +162,19 @@ def _by_entry(
     """What is given by path, for every free entry it is about."""
     found = {}
     for path, value in given.items():
-        entries = named_numbers(params, [path]).names
+        parts = path.split(_MINUS) if label == "bounds" else [path]
+        entries = [entry for part in parts for entry in named_numbers(params, [part]).names]
         unknown = [entry for entry in entries if entry not in names]
         if unknown:
             raise ValueError(
                 f"`{label}` names {quoted(unknown[0])}, which is not free."
                 + suggestion(unknown[0], names)
             )
-        found.update(dict.fromkeys(entries, value))
+        if len(parts) > 1 and len(entries) != 2:
+            raise ValueError(
+                f"`{label}` must name one number or the difference of two, but is {quoted(path)}"
+            )
+        found.update({path: value} if len(parts) > 1 else dict.fromkeys(entries, value))
     return found
 
 
@@ -200,7 +206,8 @@ def _limits(
         elif rules[leaf] == "positive":
             row({i: 1.0}, _SMALLEST * abs(values[i]))
     for path, limit in bounds.items():
-        i = names.index(path)
+        first, minus, second = path.partition(_MINUS)
+        about = {names.index(first): 1.0} | ({names.index(second): -1.0} if minus else {})
         try:
             low, high = limit
         except TypeError:
@@ -212,9 +219,9 @@ def _limits(
                 f"is {quoted(limit)}"
             )
         if np.isfinite(low):
-            row({i: 1.0}, low)
+            row(about, low)
         if np.isfinite(high):
-            row({i: -1.0}, -high)
+            row({i: -factor for i, factor in about.items()}, -high)
     own = parameter_paths(system.params)
     places = {one: i for i, one in enumerate(leaves)}
     for body in principal_moments(system.params):

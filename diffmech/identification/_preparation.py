@@ -172,6 +172,12 @@ def begin_of(system: AbstractSystem, starts: Mapping[str, tuple[float, float]]) 
     return np.array([float(starts[name][0]) if name in starts else 0.0 for name in names])
 
 
+def spread_of(system: AbstractSystem, starts: Mapping[str, tuple[float, float]]) -> np.ndarray:
+    """How well starts are known, (q, q̇), zero where nothing is said, shape (2 n,)."""
+    names = [*system.coordinates, *(f"{name}_dot" for name in system.coordinates)]
+    return np.array([float(starts[name][1]) if name in starts else 0.0 for name in names])
+
+
 def divided(
     records: Sequence[Record], holdout: Sequence[str | int]
 ) -> tuple[tuple[Record, ...], tuple[Record, ...]]:

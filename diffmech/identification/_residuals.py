@@ -186,9 +186,10 @@ def _start_rows(problem: Problem, states: np.ndarray) -> np.ndarray:
     if count:
         _, first = np.unique(problem.segments.record, return_index=True)
         known = problem.start_priors
-        rows[:, first, :, :m] = known[..., :m]
-        rows[:, first, :, -1] = np.einsum("rkm,grm->grk", known[..., :m], states[:, first])
-        rows[:, first, :, -1] += known[..., m]
+        own = rows[:, first]
+        own[..., :m] = known[..., :m]
+        own[..., -1] = np.einsum("rkm,grm->grk", known[..., :m], states[:, first]) + known[..., m]
+        rows[:, first] = own
     return rows
 
 

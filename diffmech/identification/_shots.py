@@ -22,6 +22,8 @@ from ._free import Free, in_programs, written_into
 _LANES = 64  # of a block of an ensemble: programs are made for so many, or twice as many, ...
 _MOST_LANES = 4096  # at once
 _PROGRAMS = 16  # that are kept
+# Of a segment. A fit tries numbers with which a machine is absurdly fast: not for minutes.
+_MOST_STEPS = 3000
 
 
 class Shots(NamedTuple):
@@ -106,6 +108,20 @@ class Machine(NamedTuple):
             failed=status != Status.OK,
         )
 
+    def measured(self, q: Any, qd: Any, times: np.ndarray, leaves: dict[str, Any]) -> np.ndarray:
+        """What is measured of motions, (lanes, k, c), for q, qd of shape (lanes, k, n) at `times`.
+
+        `leaves` are those parameters that differ from lane to lane, by path.
+        """
+        own = parameter_paths(self.system.params)
+        structure = jax.tree.structure(self.system.params)
+
+        def one(q: Any, qd: Any, varying: dict[str, Any]) -> Any:
+            every = jax.tree.unflatten(structure, list({**own, **varying}.values()))
+            return jax.vmap(lambda q, qd, t: jnp.ravel(self.measure(q, qd, t, every)))(q, qd, times)
+
+        return np.asarray(jax.vmap(one)(jnp.asarray(q), jnp.asarray(qd), leaves))
+
 
 def wide_enough(lanes: int) -> int:
     """How many lanes a program should take at once, for so many in all."""
@@ -164,6 +180,7 @@ def _program(
             duration=duration,
             params={**own, **changed},
             rtol=rtol,
+            max_steps=_MOST_STEPS,
             reduce={"samples": Samples(times), "last": "last"},
         )
         q, qd = found.values["samples"]

@@ -57,7 +57,7 @@ def whiteness(residuals: Sequence[np.ndarray]) -> Whiteness:
         correlation[c], spread[c] = products / (pairs * mean_square), 1 / np.sqrt(pairs)
         counted, expected, variance = 0.0, 0.0, 0.0
         for r in seen:
-            up, down = np.sum(r > 0), np.sum(r < 0)
+            up, down = float(np.sum(r > 0)), float(np.sum(r < 0))  # integers would overflow
             n = up + down
             if up == 0 or down == 0 or n < 2:
                 continue
