@@ -112,7 +112,8 @@ def test_every_option_becomes_an_argument(cli: Cli, asked: dict[str, Any]) -> No
         "--bounds", "centres[1]=10:60mm", "--prior", "frictions[0]=1e-3+-1e-4",
         "--start", "theta1_dot=0+-10deg/s", "--free-offset", "theta1", "--free-scale", "theta2",
         "--free-delay", "theta1=20ms", "--holdout", "piece=2", "--loss", "huber", "--guesses", "3",
-        "--seed", "7", "--unwrap", "theta2",
+        "--seed", "7", "--unwrap", "theta2", "--bounds", "inertias[0] - inertias[1]=0:",
+        "--profile", "inertias[0],frictions[1]",
     )  # fmt: skip
     assert code == 0, err
     assert "Note: omega1 of `angles.csv` is not used" in err
@@ -127,12 +128,14 @@ def test_every_option_becomes_an_argument(cli: Cli, asked: dict[str, Any]) -> No
     assert asked["bounds"] == {
         "inertias": (1e-6, None),
         "centres[1]": (pytest.approx(0.01), pytest.approx(0.06)),
+        "inertias[0] - inertias[1]": (0.0, None),
     }
     assert asked["priors"] == {"frictions[0]": (1e-3, 1e-4)}
     assert asked["starts"] == {"theta1_dot": (0.0, pytest.approx(np.radians(10)))}
     assert (asked["offsets"], asked["scales"]) == (["theta1"], ["theta2"])
     assert asked["delays"] == {"theta1": pytest.approx(0.02)}
     assert asked["holdout"] == ["piece 2"]
+    assert asked["profile"] == ["inertias[0]", "frictions[1]"]
     assert asked["unknown"] == "keep", "the command line says what is not determined, and goes on"
     assert (asked["loss"], asked["guesses"], asked["seed"]) == ("huber", 3, 7)
 

@@ -57,13 +57,16 @@ def _several(name: str, metavar: str, text: str, variable: str | None = None) ->
 @_several("--unwrap", "NAMES", "Channels of angles that jump by a turn.")
 @_several("--noise", "[NAME=]VALUE", "Standard deviation: 0.5deg.  [default: estimated]")
 @_several("--guess", "NAME=VALUE", "Where to start from.  [default: the machine's numbers]")
-@_several("--bounds", "NAME=LOW:HIGH", "Limits of a parameter; one may be left out: 0.1:")
+@_several(
+    "--bounds", "NAME=LOW:HIGH", "Limits; one may be left out: 0.1: ; of a difference: 'a - b=0:'"
+)
 @_several("--prior", "NAME=VALUE+-SD", "What is known of a parameter: length=0.5+-0.01.")
 @_several("--start", "NAME=VALUE+-SD", "What is known of every record's start: theta_dot=0+-0.1.")
 @_several("--free-offset", "NAMES", "Channels whose zero is to be found.")
 @_several("--free-scale", "NAMES", "Channels whose scale is to be found.")
 @_several("--free-delay", "NAME=MOST", "Channels whose delay is to be found: theta1=20ms.")
 @_several("--holdout", "COLUMN=VALUE", "Records to predict instead of fitting: piece=5.")
+@_several("--profile", "NAMES", "Free numbers whose 95 % intervals are found by fitting again.")
 @click.option(
     "--unknown",
     default="keep",
@@ -179,6 +182,7 @@ def _found(
             list(records),
             free,
             holdout=held,
+            profile=words_of(said["profile"]),
             unknown=said["unknown"],
             loss=said["loss"],
             guesses=said["guesses"],

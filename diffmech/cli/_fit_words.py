@@ -19,7 +19,8 @@ _PLUS_MINUS = re.compile(r"\s*(?:\+-|\+/-|±)\s*")
 # Arguments of the library that are options of this command.
 _OPTIONS = {
     **{word: f"--{word}" for word in (
-        "bounds", "free", "guess", "guesses", "holdout", "loss", "noise", "offset", "seed", "time",
+        "bounds", "free", "guess", "guesses", "holdout", "loss", "noise", "offset", "profile",
+        "seed", "time",
         "unknown",
         "unwrap",
     )},
@@ -157,7 +158,7 @@ def guesses_of(system: "AbstractSystem", texts: Sequence[str]) -> dict[str, floa
 def bounds_of(
     system: "AbstractSystem", texts: Sequence[str]
 ) -> dict[str, tuple[float | None, float | None]]:
-    """`length=0.1:2`; one end may be left out, `length=0.1:`."""
+    """`length=0.1:2`; one end may be left out, `length=0.1:`. Also of a difference, `a - b=0:`."""
     found: dict[str, tuple[float | None, float | None]] = {}
     for path, span in assignments(texts, "--bounds", "length=0.1:2").items():
         low, colon, high = span.partition(":")
@@ -165,7 +166,13 @@ def bounds_of(
             raise click.UsageError(
                 f"--bounds {path} must look like 0.1:2 (or 0.1: or :2), but is {quoted(span)}."
             )
-        unit, what = _parameter_unit(system, path), f"--bounds {path}"
+        units = {_parameter_unit(system, part.strip()) for part in path.split(" - ")}
+        if len(units) > 1:
+            raise click.UsageError(
+                f"--bounds {path} must be a difference of the same kind, but is of "
+                f"{' and '.join(sorted(quoted(unit) for unit in units))}."
+            )
+        unit, what = units.pop(), f"--bounds {path}"
         if low.strip() and high.strip():
             least, most = both_ends(low, high, what, unit)
             if not least < most:

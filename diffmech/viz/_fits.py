@@ -106,6 +106,7 @@ def correlations(record: Fit, ax: Any = None) -> Any:
     count = len(record.names)
     side = max(3.6, min(0.62 * count + 1.6, 12.0))
     words = 0.07 * max(map(len, record.names))  # [inch] that the longest label takes
+    alone = ax is None
     ax = new_axes(ax, size=(side + 1.0 + words, side + 0.7 * words))
     values = np.array(record.correlation)
     known = np.isfinite(record.errors) & (np.diag(record.covariance) > 0)
@@ -121,7 +122,7 @@ def correlations(record: Fit, ax: Any = None) -> Any:
     if count <= _MOST_WRITTEN:
         for i in range(count):
             for j in range(count):
-                said = f"{values[i, j]:.2f}" if np.isfinite(values[i, j]) else "–"
+                said = f"{values[i, j]:z.2f}" if np.isfinite(values[i, j]) else "–"
                 dark = i != j and abs(values[i, j]) > 0.6
                 ax.text(
                     j, i, said.replace("-", "−"), ha="center", va="center", fontsize=8,
@@ -130,6 +131,8 @@ def correlations(record: Fit, ax: Any = None) -> Any:
     bar = ax.figure.colorbar(image, ax=ax, shrink=0.8, label="correlation of errors")
     bar.outline.set_visible(False)
     bar.ax.tick_params(labelsize=9, color=INK, labelcolor=INK)
+    if alone:  # a square leaves room beside it, which the labels are to have
+        ax.figure.set_layout_engine("compressed")
     return ax
 
 
