@@ -195,6 +195,7 @@ def fit(
             "segment": float(np.median(problem.segments.end - problem.segments.start)),
             "segments": len(problem.segments.start),
             "guesses": len(tried),
+            "seed": seed,
             "first_horizon": tied,
             "parting_rate": rate,
             "interrupted": found.stopped,

@@ -7,7 +7,6 @@ was measured, drawn again by their weights and moved a little (sequential Monte 
 kernel of J. Liu and M. West 2001); each time along a longer beginning.
 """
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -41,21 +40,18 @@ def sieved(
     ends: list[float],
     kept: int,
     seed: int,
-    look: Callable[[float], None] = lambda _: None,
 ) -> Sieved:
     """Sieve guesses around z, shape (p,), and a start, (m,), known up to `spread`, (m,).
 
     Args:
         ends: times [s] up to which the first record is compared, one after the other.
         kept: how many guesses to return.
-        look: gets each of these times.
     """
     rng = np.random.default_rng(seed)
     own, m = len(problem.machine.free.leaves), len(start)
     draws = _drawn(problem, z, start, spread, rng)
     cost = np.zeros(len(draws))
     for end in ends:
-        look(end)
         cost = _misses(problem, problem.records[0], draws, z, own, end)
         weights = _weights(cost)
         if end == ends[-1] or not np.any(weights):
@@ -118,7 +114,8 @@ def _misses(
     size = np.nanstd(np.asarray(record.values), axis=0)
     noise = np.sqrt(problem.noise**2 + (_MARGIN * size) ** 2)
     offset, scale = _sensors(problem, z, own)
-    miss = (scale * shown + offset - values) / noise
+    miss = scale * shown + offset - values
+    miss = np.where(problem.wraps, (miss + np.pi) % (2 * np.pi) - np.pi, miss) / noise
     miss = np.where(np.isfinite(values), miss, 0.0)
     cost = 0.5 * np.sum(miss**2, axis=(1, 2))
     return np.where(np.isfinite(cost), cost, np.inf)
@@ -130,18 +127,23 @@ def _sensors(problem: Problem, z: np.ndarray, own: int) -> tuple[np.ndarray, np.
 
 
 def _weights(cost: np.ndarray) -> np.ndarray:
-    """exp(−τ cost), summing to one, with the largest τ ≤ 1 that lets a fifth of them count."""
-    if not np.any(np.isfinite(cost)):
-        return np.zeros(len(cost))
-    late = cost - np.min(cost)
+    """exp(−τ cost), summing to one, with the largest τ ≤ 1 that lets a fifth of them count.
+
+    Motions that failed have no weight; all are zero where every one has.
+    """
+    weights, sound = np.zeros(len(cost)), np.isfinite(cost)
+    if not np.any(sound):
+        return weights
+    late = cost[sound] - np.min(cost[sound])
     low, high = 0.0, 1.0
     for _ in range(40):
         middle = 0.5 * (low + high)
-        weights = np.exp(-middle * late)
-        count = np.sum(weights) ** 2 / np.sum(weights**2)
-        low, high = (middle, high) if count > _LEFT * len(cost) else (low, middle)
-    weights = np.exp(-low * late)
-    return weights / np.sum(weights)
+        shares = np.exp(-middle * late)
+        count = np.sum(shares) ** 2 / np.sum(shares**2)
+        low, high = (middle, high) if count > _LEFT * len(late) else (low, middle)
+    shares = np.exp(-low * late)
+    weights[sound] = shares / np.sum(shares)
+    return weights
 
 
 def _moved(
