@@ -50,7 +50,10 @@ class Descent(NamedTuple):
 
     def best(self, count: int) -> "Descent":
         """The guesses with the smallest cost."""
-        rows = np.argsort(self.cost)[:count]
+        return self.chosen(np.argsort(self.cost)[:count])
+
+    def chosen(self, rows: np.ndarray) -> "Descent":
+        """Some of the guesses, by their places."""
         return self._replace(
             z=self.z[rows],
             states=self.states[rows],

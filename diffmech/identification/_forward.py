@@ -1,9 +1,9 @@
 """Fits of motions that are measured in part: they are followed from where they start.
 
 Where a coordinate is not measured nothing tells the states along a record, but its start is known
-somewhat. So only the first segments of each record are fitted, tied to one motion; then half as
-many more, whose states are where that motion goes on to, until the record is whole. What is
-measured is taken from the samples.
+somewhat. So only the first segments of each record are fitted, tied to one motion; then a tenth
+more, whose states are where that motion goes on to, until the record is whole: in longer strides a
+chaotic motion is lost on the way. What is measured is taken from the samples.
 """
 
 from collections.abc import Callable
@@ -50,7 +50,7 @@ def followed(
     record = problem.segments.record
     place = np.arange(len(record)) - np.searchsorted(record, record)
     first = place == 0
-    states = states.copy()
+    z, states = z.copy(), states.copy()
     states[:, first] = np.where(np.isnan(states[:, first]), begin, states[:, first])
     whole, had = problem.segments.longest, 1
     reach = min(reach, whole)
@@ -81,7 +81,7 @@ def followed(
         states[:, inside] = found.states[order]
         states = _gone_on(problem, z, states, place, reach, whole)
         return descend(problem, z, states, whole, 0)._replace(stopped=True)
-    return found.best(1)
+    return found.chosen(_distinct(found)[:1])
 
 
 def _distinct(found: Descent) -> np.ndarray:
