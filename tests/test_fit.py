@@ -121,6 +121,7 @@ def test_profiles_and_other_guesses_need_no_new_program(boot: dm.System, found: 
         del duration_secs
         compiled.append(event)
 
+    dm.fit(boot, measured(0), FREE)  # programs may have been forgotten since the first fit
     jax.monitoring.register_event_duration_secs_listener(note)
     guess = {"IBx": 2.6e-4, "IBy": 0.7e-4, "IBz": 2.5e-4}
     again = dm.fit(boot, measured(0), FREE, guess=guess, profile=["IBz"])

@@ -55,7 +55,8 @@ def followed(
     whole, had = problem.segments.longest, 1
     reach = min(reach, whole)
     own = len(problem.machine.free.leaves)
-    size = _UNSURE * np.maximum(np.abs(z[0, :own]), 1e-12)
+    # A number that starts at zero is not pinned there: its scale is one.
+    size = _UNSURE * np.where(z[0, :own] != 0, np.abs(z[0, :own]), 1.0)
     anchors = np.zeros((own, problem.p + 1))
     anchors[:, :own], anchors[:, -1] = np.diag(1 / size), -z[0, :own] / size
     while True:
