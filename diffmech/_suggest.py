@@ -38,8 +38,10 @@ def _is_slip(word: str, option: str) -> bool:
 
 
 def suggestion(word: str, options: Iterable[str]) -> str:
-    """' Did you mean ...?' if something comes close, and the valid names."""
+    """' Did you mean ...?' if something comes close, and the valid names if there are any."""
     options = list(options)
+    if not options:
+        return " There are none."
     close = nearest(word, options)
     hint = f" Did you mean {close!r}?" if close is not None else ""
     return f"{hint} Valid names: {', '.join(options)}."

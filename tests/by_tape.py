@@ -244,7 +244,8 @@ def _primitives_of(traced: Any) -> set[str]:
                 for value in equation.params.values():
                     if hasattr(value, "expand"):
                         places = [variable.aval for variable in equation.invars]
-                        look(jax.make_jaxpr(value.expand)(*places))
+                        given = jax.tree.unflatten(value.in_tree, places)
+                        look(jax.make_jaxpr(value.expand)(*given))
         elif hasattr(value, "jaxpr"):
             look(value.jaxpr)
 

@@ -235,6 +235,16 @@ def own_slope(x: Any) -> Any:
 own_slope.defjvps(lambda dx, y, x: 7.0 * x * dx)
 
 
+def cube_root(x: Any) -> Any:
+    """y³ = 1 + x², by Newton's method, with the derivatives of an implicit function."""
+    return lax.custom_root(
+        lambda y: y**3 - 1 - x**2,
+        jnp.ones_like(x),
+        lambda f, y: lax.fori_loop(0, 20, lambda _, y: y - f(y) / (3 * y**2), y),
+        lambda g, y: jnp.linalg.solve(jax.jacfwd(g)(y), y),
+    )
+
+
 @jax.custom_vjp
 def own_pullback(x: Any) -> Any:
     return x**3
@@ -276,7 +286,7 @@ def _twice(x: Any) -> Any:
 
 
 # Primitives that came with JAX 0.12: looked up when they are called.
-NEWER = ("one_minus_square", "polynomial")
+NEWER = ("eval_jaxpr", "one_minus_square", "polynomial")
 
 
 def _newer(name: str) -> Callable[..., Any]:
@@ -329,6 +339,7 @@ CASES: dict[str, list[Case]] = {
     "custom_jvp_call": [(own_slope, V), (jax.jacfwd(own_slope), V)],
     "custom_linear_solve": _solves(),
     "custom_vjp_call": [(own_pullback, V)],
+    "eval_jaxpr": [(cube_root, V), (jax.jacfwd(cube_root), V)],
     "custom_vmap_call": [(own_lanes, V)],
     "debug_callback": [(lambda x: (jax.debug.callback(lambda _: None, x), x)[1], V)],
     "debug_print": [(lambda x: (jax.debug.print("{}", x), x)[1], V)],

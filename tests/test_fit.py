@@ -269,6 +269,13 @@ def test_a_pendulum_of_which_one_angle_is_seen_is_found_with_the_other() -> None
         ({"guess": {"IBx": 9e-4}}, "must be possible"),
         ({"priors": {"IBx": (1e-4, 0.0)}}, "standard deviation"),
         ({"noise": -1.0}, "`noise` must be greater than zero"),
+        ({"noise": np.nan}, "`noise` must be finite"),
+        ({"noise": {"qA": np.inf}}, "`noise['qA']` must be finite"),
+        ({"delays": {"qA": -1.0}}, "`delays['qA']` must be greater than zero"),
+        ({"rtol": 2.0}, "`rtol` must be less than 1"),
+        ({"rtol": 1e-20}, "`rtol` must be at least"),
+        ({"segment": 1e-9}, "at least the time between samples, 0.01 s"),
+        ({"offsets": "qC"}, "`offsets` names 'qC', which is not a channel"),
         ({"offsets": ["qC"]}, "`offsets` names 'qC', which is not a channel"),
         ({"profile": ["IA"]}, "`profile` names 'IA', which is not free"),
         ({"holdout": ["record"]}, "at least one record to fit"),
@@ -287,6 +294,12 @@ def test_wrong_calls_get_a_sentence(boot: dm.System, change: dict[str, Any], wor
         dm.fit(given.pop("system"), given.pop("data"), given.pop("free"), **given)
     assert words in str(refused.value)
     assert len(str(refused.value).splitlines()) == 1
+
+
+def test_what_changes_nothing_is_never_fitted() -> None:
+    record = dm.Record(TIMES, {"theta": np.cos(3 * TIMES)})
+    with pytest.raises(ValueError, match="must name something that changes the motion"):
+        dm.fit(dm.systems.pendulum(), record, "mass", unknown="keep")
 
 
 def test_constrained_machines_are_refused_with_the_way_out() -> None:

@@ -23,7 +23,7 @@ NAMES = sorted({*RULES, *TYPED, *CONTROL, *CALLS, *SCATTERS})
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_primitive_with_a_rule_gives_what_jax_gives(name: str) -> None:
-    if name in NEWER and not hasattr(lax, name):
+    if name in NEWER and jax.__version_info__ < (0, 12):
         pytest.skip(f"JAX {jax.__version__} has no `{name}` yet")
     cases = CASES.get(name, [])
     assert cases, f"the rule for `{name}` has no case"

@@ -22,11 +22,13 @@ def cut_up(problem: Problem, segment: float | None, slack: float) -> Problem:
     they start. They are all of one size, so that one program runs them all.
     """
     records = problem.records
+    usual = float(np.median([np.median(np.diff(record.ts)) for record in records]))
     if segment is None:
-        usual = np.median([np.median(np.diff(record.ts)) for record in records])
-        segment = float(_SAMPLES * usual)
-    elif not segment > 0:
-        raise ValueError(f"`segment` must be greater than zero, but is {segment!r}")
+        segment = _SAMPLES * usual
+    elif not segment >= usual:
+        raise ValueError(
+            f"`segment` must be at least the time between samples, {usual:g} s, but is {segment!r}"
+        )
     segments = cut(records, float(segment), slack, slack)
     if len(segments.start) > _MOST_SEGMENTS:
         raise ValueError(

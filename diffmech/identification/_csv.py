@@ -159,7 +159,7 @@ def _scales(units: Mapping[str, str | float], names: Mapping[str, str]) -> dict[
                 )
             scales[name] = known[1]
         else:
-            scales[name] = float(as_scalar(unit, f"units[{name!r}]"))
+            scales[name] = float(as_scalar(unit, f"units[{name!r}]", positive=True))
     return scales
 
 

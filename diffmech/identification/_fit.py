@@ -20,6 +20,7 @@ from ._guess import half_windows, parameters_from_accelerations
 from ._measure import Measure, as_measure
 from ._preparation import (
     all_limits,
+    as_tolerance,
     begin_of,
     determined,
     divided,
@@ -141,7 +142,7 @@ def fit(
     profile = named_free(profile, (*numbers.names, *names))
     words = determined(system, numbers, priors or {}, measure is not None, unknown)
     known, given = noise_of(fitted, channels, noise)
-    machine = Machine(system, numbers, seen.function, len(channels), float(rtol))
+    machine = Machine(system, numbers, seen.function, len(channels), as_tolerance(rtol))
     slack = max((delays or {}).values(), default=0.0)
     problem = Problem(
         machine=machine,

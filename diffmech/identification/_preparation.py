@@ -1,10 +1,11 @@
 """What a user passes to a fit, turned into rows and limits."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from .._checks import as_scalar, require_resolvable
 from .._suggest import quoted, suggestion
 from ..model import AbstractSystem, require_finite_params
 from ._free import Free
@@ -27,7 +28,9 @@ def require_machine(system: Any) -> None:
     require_finite_params(system.params)
 
 
-def named_channels(names: Sequence[str], channels: tuple[str, ...], label: str) -> list[str]:
+def named_channels(names: Iterable[str], channels: tuple[str, ...], label: str) -> list[str]:
+    """Names of channels, of which one alone need not be in a list."""
+    names = (names,) if isinstance(names, str) else names
     for name in names:
         if name not in channels:
             raise ValueError(
@@ -61,10 +64,12 @@ def sensors_of(
     kinds = (("offset", offsets, 0.0), ("scale", scales, 1.0), ("delay", delays, 0.0))
     for label, wanted, start in kinds:
         own = np.full(len(channels), -1)
-        for name in named_channels(list(wanted), channels, f"{label}s"):
+        for name in named_channels(wanted, channels, f"{label}s"):
             own[channels.index(name)] = len(names)
             names.append(f"{label} of {name}")
-            most = float(delays[name]) if label == "delay" else np.inf
+            most = np.inf
+            if label == "delay":
+                most = float(as_scalar(delays[name], f"delays[{name!r}]", positive=True))
             low = 1e-3 if label == "scale" else -most
             extra.append((start, low, most))
         places.append(own)
@@ -101,7 +106,7 @@ def determined(
 
     Raises:
         ValueError: not all of them, neither are there priors for the rest, and `unknown` is
-            "refuse".
+            "refuse"; or none of them, whatever `unknown` is.
     """
     if unknown not in ("refuse", "keep"):
         raise ValueError(f"`unknown` must be 'refuse' or 'keep', but is {quoted(unknown)}")
@@ -115,7 +120,21 @@ def determined(
             f"`free` must be determined by the equations, but {found.words}: free fewer, give "
             "`priors`, or `unknown='keep'` to find what is determined"
         )
+    if lost == len(numbers.names) and not told and not measured:
+        raise ValueError(
+            f"`free` must name something that changes the motion, but {found.words}: free others, "
+            "or give `priors`"
+        )
     return found.words
+
+
+def as_tolerance(rtol: Any) -> float:
+    """A relative tolerance of the integration that means something."""
+    tolerance = as_scalar(rtol, "rtol", positive=True)
+    require_resolvable(tolerance)
+    if float(tolerance) >= 1:
+        raise ValueError(f"`rtol` must be less than 1, but is {float(tolerance):g}")
+    return float(tolerance)
 
 
 def prior_rows(
@@ -207,9 +226,9 @@ def noise_of(
             known = np.where(np.isnan(known), record.noise, known)
     if isinstance(given, Mapping):
         for name in named_channels(list(given), channels, "noise"):
-            known[channels.index(name)] = float(given[name])
+            known[channels.index(name)] = as_scalar(given[name], f"noise[{name!r}]")
     elif given is not None:
-        known[:] = float(given)
+        known[:] = as_scalar(given, "noise")
     wrong = ~np.isnan(known) & ~((known > 0) & np.isfinite(known))
     if np.any(wrong):
         raise ValueError(
