@@ -269,7 +269,7 @@ BAD_FILES: dict[str, tuple[str | bytes, dict[str, Any], str]] = {
         GOOD, {"by": "theta", "channels": ["torque"]}, "line 4, column 'theta', must say which",
     ),
     "unit": (GOOD, {"units": {"theta": "degrees"}}, r"`units\['theta'\]` must be one of rad, deg"),
-    "unit of nothing": (GOOD, {"units": {"theta": 0.0}}, r"must be greater than zero"),
+    "unit of nothing": (GOOD, {"units": {"theta": 0.0}}, "must not be zero: nothing would be left"),
     "unit of whom": (GOOD, {"units": {"thet": "deg"}}, "which is not a channel, an input or"),
     "offset of whom": (GOOD, {"offset": {"thet": 1.0}}, "Did you mean 'theta'?"),
     "offset": (GOOD, {"offset": {"theta": np.nan}}, r"`offset\['theta'\]` must be finite"),

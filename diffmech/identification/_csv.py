@@ -159,7 +159,9 @@ def _scales(units: Mapping[str, str | float], names: Mapping[str, str]) -> dict[
                 )
             scales[name] = known[1]
         else:
-            scales[name] = float(as_scalar(unit, f"units[{name!r}]", positive=True))
+            scales[name] = float(as_scalar(unit, f"units[{name!r}]"))  # below 0: turned round
+            if scales[name] == 0:
+                raise ValueError(f"`units[{name!r}]` must not be zero: nothing would be left")
     return scales
 
 

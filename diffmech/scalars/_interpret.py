@@ -219,7 +219,7 @@ def _combine(tape: Tape, name: str, params: Any) -> Callable[[Place, Place], Pla
 # Nested functions are followed: the parameter that holds theirs.
 CALLS = {
     "custom_jvp_call": "call_jaxpr",
-    "eval_jaxpr": "call_jaxpr",  # JAX >= 0.12: custom derivatives, traced anew
+    "eval_jaxpr": "call_jaxpr",  # JAX >= 0.12: what `lax.custom_root` is made of
     "custom_vjp_call": "call_jaxpr",
     "custom_vmap_call": "call",
     "jit": "jaxpr",
