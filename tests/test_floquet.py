@@ -198,3 +198,20 @@ def test_wrong_calls_and_lost_orbits_are_answered_with_sentences() -> None:
         dm.continue_orbit(orbit, "period", [1.0])
     longer = dm.continue_orbit(orbit, "length", [1.0, 2.0, 4.0])
     np.testing.assert_allclose(longer.periods, np.sqrt([1, 2, 4]) * swing(1.0), rtol=1e-10)
+
+
+def test_a_motion_that_does_not_close_is_not_called_stable() -> None:
+    system, period = dm.systems.pendulum(), swing(1.0)
+    assert dm.floquet(system, ([1.0], [0.0], period)).verdict == "stable"
+    assert dm.floquet(system, ([1.0], [0.0], round(period, 4))).closed, "typed by hand"
+    found = dm.floquet(system, ([1.0], [0.0], 0.37))
+    assert found.verdict == "not periodic"
+    assert not found.stable
+    assert "`periodic_orbit` finds" in str(found)
+    assert dm.floquet(system, ([1e-6], [0.0], 0.37)).verdict == "not periodic", "however small"
+    # Whole turns of an angle are taken off, and an equilibrium closes after any time.
+    rate = 8.0
+    turning = ([0.0], [rate], 4 * ellipk(4 * 9.81 / rate**2) / rate)
+    assert float(dm.floquet(system, turning).closing) < 1e-9
+    assert dm.floquet(system, ([np.pi], [0.0], 1.0)).verdict == "unstable"
+    assert dm.floquet(system, ([0.0], [0.0], 1.0)).verdict == "stable"

@@ -266,6 +266,7 @@ def test_a_run_that_blows_up_says_so() -> None:
         ({"duration": -1.0}, "`duration` must be greater than zero"),
         ({"transient": -1.0}, "`transient` must not be negative"),
         ({"interval": 0.0}, "`interval` must be greater than zero"),
+        ({"interval": 0.2}, "`interval` must be at most a 16th of the duration, 0.0625 s"),
         ({"count": 3}, "`count` must be at most 2"),
         ({"count": 0}, "`count` must be a whole number, at least 1"),
         ({"rtol": 1e-20}, "`rtol` must be at least"),
@@ -284,3 +285,16 @@ def test_a_trace_is_refused() -> None:
     run: Callable[..., Any] = jax.jit(lambda x: dm.lyapunov(SWING, x, duration=1.0).exponents)
     with pytest.raises(ValueError, match="outside of `jit`"):
         run(jnp.ones(1))
+
+
+@pytest.mark.parametrize("duration", [0.1, 1.0, 5.0])
+def test_a_run_of_a_few_swings_is_not_called_regular(duration: float) -> None:
+    """This motion is chaotic (1.2 per second over 50 s and more)."""
+    found = dm.lyapunov(machine("double_pendulum"), [2.0, 2.0], duration=duration)
+    assert found.verdict.startswith("too short to tell regular from chaotic: ")
+
+
+def test_a_motion_at_constant_rates_has_no_swings_to_wait_for() -> None:
+    found = dm.lyapunov(SWING, [0.0], [1.0], duration=1.0, params=_NONE)
+    assert found.swings is None
+    assert found.verdict.startswith("regular")

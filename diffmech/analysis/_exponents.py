@@ -6,6 +6,9 @@ import numpy as np
 from .._results import Status
 from ..model import AbstractSystem
 
+# Half swings that a motion must have made for its exponents to be the long run's. Growth that is
+# told from zero shows after a few; none at all is told from slow chaos after many.
+_SWINGS_OF_CHAOS, _SWINGS_OF_ORDER = 6, 40
 
 class Lyapunov(eqx.Module):
     """Lyapunov exponents of one motion.
@@ -21,6 +24,9 @@ class Lyapunov(eqx.Module):
         dimensions: of the space of neighbours: 2n, less where constraints hold.
         at_rest: whether the second half of the run stayed in one place.
         settling: whether it comes to rest: neighbours come together, and nothing drives it.
+        swings: how often a rate passed its mean, for the coordinate that did so most; None if all
+            rates stayed the same. Of a motion that made only a few, exponents say what its
+            neighbours do here and now, not in the long run.
         steps: of the integration.
         rtol: its tolerance.
         status: how the run ended, as `Status`.
@@ -39,6 +45,7 @@ class Lyapunov(eqx.Module):
     status: Status = eqx.field(static=True)
     system: AbstractSystem
     settling: bool = eqx.field(static=True, default=False)
+    swings: int | None = eqx.field(static=True, default=None)
 
     @property
     def duration(self) -> float:
@@ -95,6 +102,12 @@ class Lyapunov(eqx.Module):
         first = self.signs[0]
         if self.at_rest:
             return "a fixed point, " + {1.0: "unstable", 0.0: "marginal", -1.0: "stable"}[first]
+        enough = _SWINGS_OF_CHAOS if first > 0 else _SWINGS_OF_ORDER
+        if first >= 0 and self.swings is not None and self.swings < enough:
+            return (
+                f"too short to tell regular from chaotic: {self.swings} half swings in "
+                f"{self.duration:g} s, where {enough} are needed"
+            )
         if first > 0:
             return "chaotic: neighbours part exponentially"
         if self.settling:  # no other undriven motion is without an exponent 0, along itself

@@ -22,6 +22,8 @@ from ._symmetries import Trials, typical_rate
 _INVARIANT = 1e-6  # of g: how well gᵀ M = gᵀ must hold for h to be an integral of the motion
 _MARGINAL = 1e-6  # how near to the unit circle (or to ±1 on it) nothing is decided
 _STILL = 1e-9  # of the rates: a state that hardly moves is an equilibrium
+_CLOSED = 1e-3  # of the motion's size: three digits of a period typed by hand still close
+_NOWHERE = 1e-12  # a motion smaller than this has no size to compare with
 
 
 class Floquet(eqx.Module):
@@ -36,6 +38,7 @@ class Floquet(eqx.Module):
         determinant: of M; 1 for a conservative machine, exp(−∫ damping dt) for a damped one.
         reciprocal: whether the multipliers come in pairs μ, 1/μ.
         closing: |y(t0 + T) − y(t0)|, largest entry, 2π per turn of an angle taken off.
+        closed: whether that is at most a thousandth of the motion's size.
         period: T [s].
         system, params: what was asked of.
     """
@@ -46,6 +49,7 @@ class Floquet(eqx.Module):
     determinant: AnyArray
     reciprocal: bool = eqx.field(static=True)
     closing: AnyArray
+    closed: bool = eqx.field(static=True)
     period: AnyArray
     system: AbstractSystem
     params: Params
@@ -72,12 +76,15 @@ class Floquet(eqx.Module):
 
     @property
     def verdict(self) -> str:
-        """ "stable", "unstable" or "marginal", to the linear approximation.
+        """ "stable", "unstable" or "marginal", to the linear approximation, or "not periodic".
 
         Unstable: a multiplier outside of the unit circle. Stable: all inside, or for reciprocal
         ones, all on the circle, away from ±1. Marginal: anything in between. Trivial multipliers
-        do not count: the neighbours of a pendulum's swing go ahead or fall behind, no more.
+        do not count: the neighbours of a pendulum's swing go ahead or fall behind, no more. Of a
+        motion that does not close after its period nothing follows from the multipliers.
         """
+        if not self.closed:
+            return "not periodic"
         sizes = np.abs(self.nontrivial)
         if not sizes.size:
             return "stable"
@@ -100,13 +107,15 @@ class Floquet(eqx.Module):
         shown = ", ".join(_said(mu) for mu in self.nontrivial[:6]) or "none"
         more = f", and {len(self.nontrivial) - 6} more" if len(self.nontrivial) > 6 else ""
         largest = float(np.max(np.abs(self.nontrivial), initial=0.0))
+        head = "periodic motion" if self.closed else "motion"
         return (
-            f"periodic motion of {self.system.name}, period {float(self.period):.9g} s\n"
+            f"{head} of {self.system.name}, period {float(self.period):.9g} s\n"
             f"  verdict      {self.verdict} (largest |μ| = {largest:.9g})\n"
             f"  multipliers  {shown}{more}; trivial: {self.trivial}\n"
             f"  determinant  {float(self.determinant):.12g}"
             f"{', pairs μ, 1/μ' if self.reciprocal else ''}\n"
             f"  closes to    {float(self.closing):.1e}"
+            + ("" if self.closed else ": `periodic_orbit` finds the periodic motion nearby")
         )
 
 
@@ -138,7 +147,7 @@ def floquet(
 
     - `orbit`: what `periodic_orbit` found, or (q0, qd0, period) of a motion that is periodic, an
       equilibrium in a periodic drive for instance. It is not corrected: `closing` says how well it
-      closes.
+      closes, and the verdict is "not periodic" if it does not.
     - `t0` [s], `params`, `rtol`: of the tuple; an orbit brings its own.
 
     The tangents are integrated under the same tolerance as the motion. The trivial multipliers of
@@ -172,24 +181,38 @@ def floquet(
         raise ValueError(f"{system.name!r} could not be followed for the period of {period} s")
     n = system.n
     if half:
-        closing = np.abs(end[n:])
+        gap = np.concatenate([np.zeros(n), end[n:]])
     else:
-        closing = np.abs(end - y - 2 * np.pi * np.concatenate([turns, np.zeros(n)]))
+        if not isinstance(orbit, PeriodicOrbit):
+            angles = np.array([unit == "rad" for unit in system.coordinates.values()])
+            turns = np.where(angles, np.round((end[:n] - y[:n]) / (2 * np.pi)), 0.0)
+        gap = end - y - 2 * np.pi * np.concatenate([turns, np.zeros(n)])
     project, trivial = _trivial(system, y, m, along, slope, params_)
     size = 2 * n - trivial
     deflated = np.asarray(project) @ m @ np.asarray(project)
     multipliers = multipliers_of(deflated, size)
     return Floquet(
         monodromy=m,
-        multipliers=np.concatenate([multipliers, np.ones(trivial)]),
+        multipliers=np.concatenate([multipliers, np.ones(trivial)]).astype(complex),
         trivial=trivial,
         determinant=np.linalg.det(m),
         reciprocal=size > 0 and is_reciprocal(deflated, size),
-        closing=np.max(closing),
+        closing=np.max(np.abs(gap)),
+        closed=_closes(y, gap, float(length)),
         period=length,
         system=system,
         params=params_,
     )
+
+
+def _closes(y: AnyArray, gap: AnyArray, period: float) -> bool:
+    """Whether the gap is small beside the motion: its place, or how far its rates take it."""
+    q, qd = np.split(np.abs(y), 2)
+    pace = 2 * np.pi / period
+    size = max(float(np.max(q)), float(np.max(qd)) / pace)
+    size = size if size > _NOWHERE else 1.0
+    of_q, of_qd = np.split(np.abs(gap), 2)
+    return bool(np.max(of_q) <= _CLOSED * size and np.max(of_qd) <= _CLOSED * size * pace)
 
 
 def _trivial(

@@ -62,8 +62,9 @@ def lyapunov(
 
     **Other arguments:**
 
-    - `interval` [s] between running estimates, a 512th of the duration if None. Nothing depends
-      on it but the history and the error bars: neighbours are set straight after every step.
+    - `interval` [s] between running estimates, a 512th of the duration if None, at most a 16th:
+      error bars are from eight batches of the second half. Nothing else depends on it but the
+      history: neighbours are set straight after every step.
     - `rtol`: of the integration, per step; None means 1e-10 (1e-4 in float32).
     - `seed`: of the directions of the first neighbours.
     - `throw`: raise `RuntimeError` if the run fails; else look at `status`.
@@ -91,7 +92,13 @@ def lyapunov(
         raise ValueError(f"`transient` must not be negative, but is {before:g}")
     spacing = length / _SAMPLES
     if interval is not None:
-        spacing = min(float(as_scalar(interval, "interval", positive=True)), length)
+        spacing = float(as_scalar(interval, "interval", positive=True))
+        if spacing > length / (2 * _BATCHES) * (1 + 1e-9):
+            raise ValueError(
+                f"`interval` must be at most a {2 * _BATCHES}th of the duration, "
+                f"{length / (2 * _BATCHES):g} s, but is {spacing:g}: error bars are from {_BATCHES} "
+                "batches of the second half"
+            )
     require_consistent(system, q, qd, start, params)
     dimensions = _dimensions(system, q, start, params)
     count = dimensions if count is None else as_count(count, "count", 1)
@@ -126,6 +133,7 @@ def lyapunov(
         transient=before,
         dimensions=dimensions,
         at_rest=_stays(used),
+        swings=_swings(used),
         steps=int(frame.loop.pace.accepted[0]),
         rtol=tolerance,
         status=status,
@@ -227,6 +235,18 @@ def _undriven(laws: Any, met: Reached, params: Params) -> bool:
     here = trials.accelerations(ys, float(met.t[0]))
     others = float(met.t[0]) + np.random.default_rng(5).uniform(0, 10, 3)
     return all(trials.same(here, trials.accelerations(ys, t)) for t in others)
+
+
+def _swings(met: Reached) -> int | None:
+    """How often a rate passed its mean, at most; None if all rates are constant."""
+    if not len(met.t):
+        return None
+    about = met.qd - np.mean(met.qd, axis=0)
+    moving = np.max(np.abs(about), axis=0) > _AT_REST * np.max(np.abs(met.qd), initial=0.0)
+    if not np.any(moving):
+        return None
+    sides = np.signbit(about[:, moving])
+    return int(np.max(np.sum(sides[1:] != sides[:-1], axis=0)))
 
 
 def _stays(met: Reached) -> bool:
