@@ -27,6 +27,28 @@ def briefly(value: Any) -> str:
     return text if len(text) <= LONGEST_NAME else f"a {type(value).__name__}"
 
 
+def require_kind(value: Any, kind: type | tuple[type, ...], label: str, wanted: str) -> None:
+    """Refuse what is of another kind than `wanted`, said in the user's words."""
+    if not isinstance(value, kind):
+        raise ValueError(f"`{label}` must be {wanted}, but is a {type(value).__name__}")
+
+
+def require_concrete(what: str, instead: str, *trees: Any) -> None:
+    """Refuse traced values where results are not arrays alone; `instead` is what does work."""
+    if is_traced(*trees):
+        raise ValueError(f"`{what}` must be called outside of `jit`, `grad` and `vmap`: {instead}")
+
+
+def require_one_pace(dt: Any, rtol: Any, atol: Any) -> None:
+    """Refuse tolerances beside a constant step, on which they would have no effect."""
+    given = [name for name, value in (("rtol", rtol), ("atol", atol)) if value is not None]
+    if dt is not None and given:
+        raise ValueError(
+            f"`{given[0]}` must be left out where `dt` is given: a constant step is as accurate as "
+            "it is short"
+        )
+
+
 def is_traced(*trees: Any) -> bool:
     """Whether any leaf belongs to a JAX transformation that is under way (jit, grad, vmap)."""
     return any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves(trees))
@@ -168,7 +190,8 @@ def as_count(value: Any, label: str, least: int) -> int:
     """A whole number, at least `least`."""
     whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
     if not whole or value < least:
-        raise ValueError(f"`{label}` must be a whole number, at least {least}, but is {value!r}")
+        found = "traced" if is_traced(value) else repr(value)
+        raise ValueError(f"`{label}` must be a whole number, at least {least}, but is {found}")
     return int(value)
 
 
@@ -189,8 +212,15 @@ def trial_trace(
             "pass its numbers through `params`"
         ) from error
     who = f"`{label}` ({getattr(function, '__qualname__', type(function).__name__)})"
+    returned = []
+
+    def watched(*state: Any) -> Any:
+        out = function(*state)
+        returned.append(type(out).__name__)
+        return out
+
     try:
-        closed, out = jax.make_jaxpr(function, return_shape=True)(*arguments)
+        closed, out = jax.make_jaxpr(watched, return_shape=True)(*arguments)
     except (
         jax.errors.TracerArrayConversionError,
         jax.errors.ConcretizationTypeError,
@@ -202,10 +232,19 @@ def trial_trace(
             "`float()`"
         ) from error
     except Exception as error:
+        if returned:  # what JAX does not know as a value
+            raise ValueError(
+                f"{who} must return a real float array, but returns {returned[0]}"
+            ) from error
         raise ValueError(
             f"{who} raised {type(error).__name__} when tried on arrays of the declared shapes: "
             f"{str(error).splitlines()[0] if str(error) else 'no message'}"
             + (" (is it among the declared `params`?)" if isinstance(error, KeyError) else "")
+            + (
+                " (no `params` are declared)"
+                if isinstance(error, TypeError) and arguments[-1:] == ((),)
+                else ""
+            )
         ) from error
     wrong = index_beyond(closed)
     if wrong is not None:

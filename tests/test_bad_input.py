@@ -323,8 +323,10 @@ def test_checks_on_traced_values_become_statuses() -> None:
 def test_wrong_types_get_a_sentence_without_type_checking() -> None:
     out = run_python(
         """
-        import diffrax, diffmech as dm
+        import diffrax, jax, jax.numpy as jnp, diffmech as dm
         boot = dm.systems.babyboot()
+        record = dm.Record([0, 1, 2], [[0, 0], [0, 1], [1, 1]], ("qA", "qB"))
+        run = dm.simulate(boot, [0, 0], duration=0.1, samples=2)
         calls = [
             lambda: dm.simulate("boot", [0, 0], duration=1),
             lambda: dm.simulate(boot, None, duration=1),
@@ -345,6 +347,26 @@ def test_wrong_types_get_a_sentence_without_type_checking() -> None:
             lambda: dm.action_gradient(boot, dm.Path(0.0, 1.0, [[0.0], [0.1], [0.2]], 2)),
             lambda: dm.motion_between(boot, [0, 0], [1, 1], 1.0, guess="straight"),
             lambda: dm.ensemble(boot, [0, 0], duration=1, reduce=dm.Largest(3)),
+            lambda: dm.compare(3),
+            lambda: dm.load(3),
+            lambda: dm.read_records(3),
+            lambda: dm.continue_orbit(3, "mB", [1.0]),
+            lambda: dm.return_times(record),
+            lambda: dm.zoom(record, {"qA": (0, 1)}),
+            lambda: dm.viz.phase(3),
+            lambda: dm.viz.paths(run, ax=3),
+            lambda: dm.lyapunov(boot, [0, 0], duration=1, seed="a"),
+            lambda: dm.simulate(boot, [0, 0], duration=1, dt=0.01, rtol=1e-9),
+            lambda: dm.ensemble(boot, [0, 0], duration=1, dt=0.01, atol=1e-9),
+            lambda: dm.simulate(boot, [0, 0], ts=[]),
+            lambda: dm.System(lambda q, qd, t, p: p["m"] * qd @ qd, ("x",)),
+            lambda: dm.System(lambda q, qd, t, p: "a", ("x",)),
+            lambda: dm.Record([0, 1, 2], [[0, 0], [0, 1], [1, 1]], weights=[1]),
+            lambda: jax.jit(lambda x: dm.fit(boot, record, "mB", guess={"mB": x}))(1.0),
+            lambda: jax.jit(
+                lambda x: dm.stability_map(boot, {"qA": x}, dm.Tumble("qB", 1.5), 1.0)
+            )(jnp.arange(3.0)),
+            lambda: jax.jit(lambda n: dm.simulate(boot, [0, 0], duration=1, samples=n).qs)(3),
         ]
         for call in calls:
             try:
@@ -374,6 +396,25 @@ def test_wrong_types_get_a_sentence_without_type_checking() -> None:
         "`path` must have coordinates of shape (points, 2) = (..., qA, qB), but has shape (3, 1)",
         "`guess` must be a `Path`, such as `Path.along(run)`, but is 'straight'",
         "`reduce['largest']` must be a function of (q, qd, t, params), but is 3",
+        "`fits` must be results of `fit`, by name or in a list, but is a int",
+        "`path` must be the path of a file, but is a int",
+        "`path` must be the path of a CSV file, but is a int",
+        "`orbit` must be what `periodic_orbit` returns, but is a int",
+        "`section` must be what `poincare` returns, but is a Record",
+        "`record` must be what `stability_map` returns, but is a Record",
+        "`run` must be what `simulate` returns, but is a int",
+        "`ax` must be axes of matplotlib, but is a int",
+        "`seed` must be a whole number, at least 0, but is 'a'",
+        "`rtol` must be left out where `dt` is given",
+        "`atol` must be left out where `dt` is given",
+        "`ts` must ",
+        "`lagrangian` (<lambda>.<locals>.<lambda>) raised TypeError when tried on arrays of the "
+        "declared shapes: tuple indices must be integers or slices, not str (no `params` are declared)",
+        "`lagrangian` (<lambda>.<locals>.<lambda>) must return a real float array, but returns str",
+        "record: `weights` must have shape (3, 2) or (3,), but has shape (1,)",
+        "`fit` must be called outside of `jit`, `grad` and `vmap`: ",
+        "the values of axis `qA` must be plain numbers, not traced ones",
+        "`samples` must be a whole number, at least 2, but is traced",
     ]
     lines = out.strip().splitlines()
     assert len(lines) == len(expected), out

@@ -18,6 +18,7 @@ from ..model import (
     parameter_place,
     parameter_unit,
     replace_params,
+    require_system,
 )
 from ._cuts import Clock, as_cut
 from ._given_starts import rest_zero
@@ -134,10 +135,7 @@ def bifurcation(
 
     **Raises:** `ValueError` for a wrong call.
     """
-    if not isinstance(system, AbstractSystem):
-        raise ValueError(
-            f"`system` must be a `System` or an `Explicit`, but is a {type(system).__name__}"
-        )
+    require_system(system)
     grid = _grid(values)
     keep = as_count(keep, "keep", 1)
     before = float(as_scalar(transient, "transient", positive=True))

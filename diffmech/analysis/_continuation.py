@@ -5,7 +5,7 @@ from typing import Any
 import equinox as eqx
 import numpy as np
 
-from .._checks import as_array, in_force, require_finite
+from .._checks import as_array, in_force, require_finite, require_kind
 from .._typing import AnyArray, Numbers
 from .._units import unit_after
 from ..model import parameter_paths, parameter_place, parameter_unit, replace_params
@@ -77,6 +77,7 @@ def continue_orbit(orbit: PeriodicOrbit, along: str, values: Numbers) -> OrbitFa
 
     **Raises:** `ValueError` for a wrong call.
     """
+    require_kind(orbit, PeriodicOrbit, "orbit", "what `periodic_orbit` returns")
     _require_path(orbit, along)
     brake = orbit.kind == "brake"
     own = not _is_parameter(orbit, along)

@@ -10,6 +10,7 @@ from ..model import AbstractSystem
 # told from zero shows after a few; none at all is told from slow chaos after many.
 _SWINGS_OF_CHAOS, _SWINGS_OF_ORDER = 6, 40
 
+
 class Lyapunov(eqx.Module):
     """Lyapunov exponents of one motion.
 

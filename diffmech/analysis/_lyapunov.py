@@ -8,7 +8,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from .._checks import as_count, as_scalar, float_dtype, is_traced, warn_if_single_precision
+from .._checks import as_count, as_scalar, float_dtype, require_concrete, warn_if_single_precision
 from .._progress import Progress
 from .._results import Status
 from .._typing import AnyArray, Coordinates, Number, Params
@@ -80,11 +80,12 @@ def lyapunov(
     **Raises:** `ValueError` for a wrong call, `RuntimeError` for a failed run.
     """
     warn_if_single_precision()
-    if is_traced(q0, qd0, duration, transient, t0, params, rtol):
-        raise ValueError(
-            "`lyapunov` must be called outside of `jit`, `grad` and `vmap`: for exponents of many "
-            "motions at once use `ensemble(..., reduce=Growth(direction))` divided by the duration"
-        )
+    require_concrete(
+        "lyapunov",
+        "for exponents of many motions at once use `ensemble(..., reduce=Growth(direction))` "
+        "divided by the duration",
+        *(q0, qd0, duration, transient, t0, params, rtol),
+    )
     q, qd, start, params = prepare(system, t0, params, q0=q0, qd0=rest_zero(system, qd0))
     length = float(as_scalar(duration, "duration", positive=True))
     before = float(as_scalar(transient, "transient"))
@@ -93,11 +94,11 @@ def lyapunov(
     spacing = length / _SAMPLES
     if interval is not None:
         spacing = float(as_scalar(interval, "interval", positive=True))
-        if spacing > length / (2 * _BATCHES) * (1 + 1e-9):
+        longest = length / (2 * _BATCHES)
+        if spacing > longest * (1 + 1e-9):
             raise ValueError(
-                f"`interval` must be at most a {2 * _BATCHES}th of the duration, "
-                f"{length / (2 * _BATCHES):g} s, but is {spacing:g}: error bars are from {_BATCHES} "
-                "batches of the second half"
+                f"`interval` must be at most a {2 * _BATCHES}th of the duration, {longest:g} s, "
+                f"but is {spacing:g}: error bars are from {_BATCHES} batches of the second half"
             )
     require_consistent(system, q, qd, start, params)
     dimensions = _dimensions(system, q, start, params)
@@ -109,7 +110,7 @@ def lyapunov(
         )
     rtol = _DEFAULT_RTOL[float_dtype().name] if rtol is None else rtol
     tolerance = float(as_scalar(rtol, "rtol", positive=True))
-    directions = np.random.default_rng(seed).normal(size=(count, 2 * system.n))
+    directions = np.random.default_rng(as_count(seed, "seed", 0)).normal(size=(count, 2 * system.n))
     # One stop at the transient's end, then every interval; the last one is the end itself.
     pieces = max(int(np.ceil(length / spacing * (1 - 1e-9))), 1)
     stops = float(start) + before + length * np.arange(pieces + 1) / pieces

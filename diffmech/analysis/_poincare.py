@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import as_count, as_scalar, float_dtype, is_traced, warn_if_single_precision
+from .._checks import as_count, as_scalar, float_dtype, require_concrete, warn_if_single_precision
 from .._results import Status
 from .._typing import Number, Params
 from ..ensemble import crossings
-from ..model import AbstractSystem
+from ..model import AbstractSystem, require_system
 from ._cuts import Clock, as_cut
 from ._given_starts import rest_zero
 from ._section import Section
@@ -72,15 +72,12 @@ def poincare(
     **Raises:** `ValueError` for a wrong call.
     """
     warn_if_single_precision()
-    if not isinstance(system, AbstractSystem):
-        raise ValueError(
-            f"`system` must be a `System` or an `Explicit`, but is a {type(system).__name__}"
-        )
-    if is_traced(q0s, qd0s, duration, transient, t0, params, rtol, period):
-        raise ValueError(
-            "`poincare` must be called outside of `jit`, `grad` and `vmap`: the number of "
-            "crossings depends on the values"
-        )
+    require_system(system)
+    require_concrete(
+        "poincare",
+        "the number of crossings depends on the values",
+        *(q0s, qd0s, duration, transient, t0, params, rtol, period),
+    )
     if direction not in (-1, 0, 1):
         raise ValueError(f"`direction` must be 1, -1 or 0, but is {direction!r}")
     cut, label = as_cut(system, section, period, wrap, every)

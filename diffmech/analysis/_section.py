@@ -7,6 +7,7 @@ import equinox as eqx
 import jax
 import numpy as np
 
+from .._checks import require_kind
 from .._records import write_csv
 from .._results import Status
 from .._typing import Params
@@ -115,5 +116,6 @@ def return_times(section: Section) -> np.ndarray:
 
     Shape (k − motions that crossed,); empty where no motion crossed twice.
     """
+    require_kind(section, Section, "section", "what `poincare` returns")
     same = np.diff(section.lanes) == 0
     return np.diff(section.times)[same]

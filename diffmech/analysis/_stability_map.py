@@ -21,6 +21,7 @@ from ..model import (
     match_params,
     parameter_paths,
     require_finite_params,
+    require_system,
     trial_arguments,
 )
 from ._axes import as_grid
@@ -147,10 +148,7 @@ def _study(
     options: dict[str, Any],
 ) -> Study:
     """The call, checked."""
-    if not isinstance(system, AbstractSystem):
-        raise ValueError(
-            f"`system` must be a `System` or an `Explicit`, but is a {type(system).__name__}"
-        )
+    require_system(system)
     unknown = [name for name in options if name not in OPTIONS]
     if unknown:
         raise ValueError(

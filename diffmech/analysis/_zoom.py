@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import as_count
+from .._checks import as_count, require_kind
 from .._suggest import quoted, suggestion
 from ..motion import as_stabilisation
 from ._map_record import StabilityMap
@@ -27,6 +27,7 @@ def zoom(
         ValueError: an unknown axis, an empty window, or a map that was loaded without its
             criterion (pass `criterion=`) or machine.
     """
+    require_kind(record, StabilityMap, "record", "what `stability_map` returns")
     names = [axis.name for axis in record.axes]
     for name in windows:
         if name not in names:

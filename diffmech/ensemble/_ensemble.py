@@ -12,7 +12,7 @@ from .._checks import as_count, float_dtype, in_force, is_traced, warn_if_single
 from .._fingerprint import version_of
 from .._one_way import forward_only
 from .._typing import AnyArray, Number, Params
-from ..model import AbstractSystem
+from ..model import AbstractSystem, require_system
 from ..motion import AbstractStabilisation, stabilisation_as_data
 from ._block import Outcome
 from ._clock import compiling_seconds
@@ -109,10 +109,7 @@ def ensemble(
     **Raises:** `ValueError` for a wrong call.
     """
     warn_if_single_precision()
-    if not isinstance(system, AbstractSystem):
-        raise ValueError(
-            f"`system` must be a `System` or an `Explicit`, but is a {type(system).__name__}"
-        )
+    require_system(system)
     clock, before = time.perf_counter(), compiling_seconds()
     names, made = reducers(reduce, system)
     version_of(*made)

@@ -19,6 +19,7 @@ from .._checks import (
     in_order,
     is_traced,
     require_few_steps,
+    require_one_pace,
     require_resolvable,
     trial_condition,
 )
@@ -53,6 +54,7 @@ def tolerances(t0: Any, duration: Any, rtol: Any, atol: Any, dt: Any, max_steps:
     """Numbers of a run, checked; strongly typed, so that new ones do not compile anew."""
     start = as_scalar(t0, "t0")
     whole = as_scalar(duration, "duration", positive=True)
+    require_one_pace(dt, rtol, atol)
     rtol = as_scalar(
         DEFAULT_RTOL[float_dtype().name] if rtol is None else rtol, "rtol", positive=True
     )

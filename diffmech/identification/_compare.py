@@ -6,6 +6,7 @@ from typing import Any
 import equinox as eqx
 import numpy as np
 
+from .._checks import require_kind
 from .._suggest import quoted
 from .._units import unit_after
 from ._fit_record import Fit
@@ -150,6 +151,7 @@ def compare(fits: Mapping[str, Any] | Sequence[Any]) -> Comparison:
         ValueError: nothing to compare, or fits of different data; what differs is said.
     """
     if not isinstance(fits, Mapping):
+        require_kind(fits, Sequence, "fits", "results of `fit`, by name or in a list")
         fits = {f"model {i + 1}": fit for i, fit in enumerate(fits)}
     if not fits:
         raise ValueError("`fits` must have at least one fit, but is empty")

@@ -1,11 +1,12 @@
 """Records from CSV files, read with care: every mistake is named by file, line and column."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from os import PathLike
 from pathlib import Path
 
 import numpy as np
 
-from .._checks import as_scalar
+from .._checks import as_scalar, require_kind
 from .._suggest import quoted, suggestion
 from .._typing import Number, Numbers
 from .._units import CONVERTED, in_si
@@ -54,6 +55,7 @@ def read_records(
         ValueError: what is no such file; line and column are named.
         FileNotFoundError: there is no file.
     """
+    require_kind(path, (str, PathLike), "path", "the path of a CSV file")
     layout = read_layout(Path(path))
     pushed = _chosen(inputs, "inputs")
     rest = [name for name in layout.header if name not in (time, by, *pushed.values())]

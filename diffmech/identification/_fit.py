@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import as_count, warn_if_single_precision
+from .._checks import as_count, require_concrete, warn_if_single_precision
 from .._progress import Progress
 from .._suggest import quoted, suggestion
 from ..model import AbstractSystem
@@ -129,6 +129,9 @@ def fit(
     """
     warn_if_single_precision()
     require_machine(system)
+    require_concrete(
+        "fit", "it gives numbers with their errors", data, guess, bounds, priors, noise
+    )
     if loss not in _LOSSES:
         raise ValueError(f"there is no loss {quoted(loss)}.{suggestion(loss, _LOSSES)}")
     how_many, seed = as_count(guesses, "guesses", 1), as_count(seed, "seed", 0)

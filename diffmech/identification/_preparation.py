@@ -7,7 +7,7 @@ import numpy as np
 
 from .._checks import as_scalar, require_resolvable
 from .._suggest import quoted, suggestion
-from ..model import AbstractSystem, require_finite_params
+from ..model import AbstractSystem, require_finite_params, require_system
 from ._free import Free
 from ._guess import noise_of_channel
 from ._record import Record
@@ -16,10 +16,7 @@ from ._structure import identifiable
 
 
 def require_machine(system: Any) -> None:
-    if not isinstance(system, AbstractSystem):
-        raise ValueError(
-            f"`system` must be a `System` or an `Explicit`, but is a {type(system).__name__}"
-        )
+    require_system(system)
     if getattr(system, "constraints", ()):
         raise ValueError(
             f"`fit` must have a machine without constraints, but {system.name!r} has some: "

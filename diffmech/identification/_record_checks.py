@@ -144,14 +144,12 @@ def checked_weights(given: Any, values: np.ndarray, who: str) -> AnyArray | None
     if given is None:
         return None
     weights = _numbers(given, f"{who}: `weights`")
-    weights = weights[:, None] if weights.ndim == 1 else weights
-    try:
-        weights = np.broadcast_to(weights, values.shape)
-    except ValueError as error:
+    if weights.shape not in (values.shape, values.shape[:1]):
         raise ValueError(
             f"{who}: `weights` must have shape {values.shape} or {values.shape[:1]}, but has "
-            f"shape {np.shape(given)}"
-        ) from error
+            f"shape {weights.shape}"
+        )
+    weights = np.broadcast_to(weights.reshape(len(values), -1), values.shape)
     wrong = np.argwhere(~(np.isfinite(weights) & (weights >= 0)))
     if len(wrong):
         row, column = wrong[0]

@@ -78,5 +78,9 @@ from ._shapes import (
     together as together,
     top as top,
 )
-from ._system import AbstractSystem as AbstractSystem, System as System
+from ._system import (
+    AbstractSystem as AbstractSystem,
+    System as System,
+    require_system as require_system,
+)
 from ._trial import trial_arguments as trial_arguments

@@ -8,7 +8,7 @@ import equinox as eqx
 import jax
 import numpy as np
 
-from .._checks import as_vector, briefly, trial_trace
+from .._checks import as_vector, briefly, require_kind, trial_trace
 from .._fingerprint import version_of
 from .._typing import AnyArray, Params, ScalarFunction
 from ._constraints import AbstractConstraint, Constraints, checked_constraints
@@ -84,6 +84,11 @@ class AbstractSystem(eqx.Module):
             f"  parameters   {values or 'none'}\n"
             f"  starts       {starts}"
         )
+
+
+def require_system(system: Any) -> None:
+    """Refuse what is not a machine."""
+    require_kind(system, AbstractSystem, "system", "a `System` or an `Explicit`")
 
 
 class System(AbstractSystem):

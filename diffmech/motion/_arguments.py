@@ -8,7 +8,7 @@ import numpy as np
 from .._checks import as_scalar, as_vector, float_dtype, in_force
 from .._memory import require_memory
 from .._typing import Params
-from ..model import AbstractSystem, System, match_params, require_finite_params
+from ..model import AbstractSystem, System, match_params, require_finite_params, require_system
 
 _AT_REST = ("qd", "qd0")
 _MATRICES = 3  # of n x n numbers, alive at once: M, what it is made from, and its factors
@@ -24,10 +24,7 @@ def prepare(system: AbstractSystem, t: Any, params: Params, **vectors: Any) -> t
         ValueError: wrong shape, NaN or infinity, another parameter structure, more coordinates
             than memory has room for their mass matrix.
     """
-    if not isinstance(system, AbstractSystem):
-        raise ValueError(
-            f"`system` must be a `System` or an `Explicit`, but is a {type(system).__name__}"
-        )
+    require_system(system)
     names = tuple(system.coordinates)
     if isinstance(system, System):
         require_memory(

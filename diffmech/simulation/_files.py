@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import equinox as eqx
 import jax
 import numpy as np
 
+from .._checks import require_kind
 from .._records import (
     arrays_under,
     finite_or_none,
@@ -141,6 +143,7 @@ def load(
         FileNotFoundError: no such file.
         ValueError: a damaged or foreign file, another machine or method; the reason is said.
     """
+    require_kind(path, (str, PathLike), "path", "the path of a file")
     path = Path(path) / RUN_FILE if Path(path).is_dir() else Path(path)
     meta, arrays = read_record(path, _KIND)
     try:

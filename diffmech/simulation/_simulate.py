@@ -16,6 +16,7 @@ from .._checks import (
     in_force,
     is_traced,
     require_few_steps,
+    require_one_pace,
     require_resolvable,
     warn_if_single_precision,
 )
@@ -199,6 +200,7 @@ def _settings(
         constrained=how is not None,
     )
     names, made = as_events(events, system, params)
+    require_one_pace(dt, rtol, atol)
     if rtol is None:
         rtol = DEFAULT_RTOL[float_dtype().name]
     rtol = as_scalar(rtol, "rtol", positive=True)

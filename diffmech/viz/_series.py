@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .._checks import require_kind
 from .._suggest import quoted, suggestion
 from .._units import rate_unit
 from ..simulation import Trajectory
@@ -23,6 +24,7 @@ TIME = "time [s]"
 
 def drawable(run: Trajectory) -> Trajectory:
     """One run, without the padding of transformations, with two samples or more."""
+    require_kind(run, Trajectory, "run", "what `simulate` returns")
     run = run.single_run()
     if len(run.ts) < 2:
         raise ValueError(f"the run of {run.system.name!r} has a single sample: nothing to draw")

@@ -6,8 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 from matplotlib.ticker import FuncFormatter, MultipleLocator
+
+from .._checks import require_kind
 
 INK = "#222222"
 # Okabe and Ito's colours, in an order in which neighbours also differ in lightness.
@@ -46,6 +49,7 @@ def with_unit(name: str, unit: str) -> str:
 def new_axes(ax: Any, *, space: bool = False, size: tuple[float, float] = (6.4, 4.0)) -> Any:
     """`ax`, or new axes in the house style in a figure of their own."""
     if ax is not None:
+        require_kind(ax, Axes, "ax", "axes of matplotlib")
         if space != (getattr(ax, "name", "") == "3d"):
             wanted = "three-dimensional" if space else "plane"
             raise ValueError(
