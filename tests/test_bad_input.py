@@ -361,7 +361,7 @@ def test_wrong_types_get_a_sentence_without_type_checking() -> None:
             lambda: dm.simulate(boot, [0, 0], ts=[]),
             lambda: dm.System(lambda q, qd, t, p: p["m"] * qd @ qd, ("x",)),
             lambda: dm.System(lambda q, qd, t, p: "a", ("x",)),
-            lambda: dm.Record([0, 1, 2], [[0, 0], [0, 1], [1, 1]], weights=[1]),
+            lambda: dm.Record([0, 1, 2], [[0], [0], [1]], ("qA",), weights=[1]),
             lambda: jax.jit(lambda x: dm.fit(boot, record, "mB", guess={"mB": x}))(1.0),
             lambda: jax.jit(
                 lambda x: dm.stability_map(boot, {"qA": x}, dm.Tumble("qB", 1.5), 1.0)
@@ -409,9 +409,9 @@ def test_wrong_types_get_a_sentence_without_type_checking() -> None:
         "`atol` must be left out where `dt` is given",
         "`ts` must ",
         "`lagrangian` (<lambda>.<locals>.<lambda>) raised TypeError when tried on arrays of the "
-        "declared shapes: tuple indices must be integers or slices, not str (no `params` are declared)",
+        "declared shapes: tuple indices must be integers or slices, not str (no `params` are ",
         "`lagrangian` (<lambda>.<locals>.<lambda>) must return a real float array, but returns str",
-        "record: `weights` must have shape (3, 2) or (3,), but has shape (1,)",
+        "record 'record': `weights` must have shape (3, 1) or (3,), but has shape (1,)",
         "`fit` must be called outside of `jit`, `grad` and `vmap`: ",
         "the values of axis `qA` must be plain numbers, not traced ones",
         "`samples` must be a whole number, at least 2, but is traced",
