@@ -6,7 +6,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from ._checks import is_traced
+from ._checks import is_traced, numbers_stay_numbers
 
 # Rows a compiled call takes. Fewer are filled up, which costs less than a millisecond for most
 # machines; more are cut, and a call then costs little beside its rows.
@@ -33,7 +33,7 @@ def in_batches(
     arrays = [np.asarray(column) for column in columns]
     count = len(arrays[0])
     results = []
-    with jax.ensure_compile_time_eval():  # numbers stay numbers, within a `jit` as well
+    with numbers_stay_numbers():
         for start in range(0, max(count, 1), ROWS):
             batch = [_filled_up(array[start : start + ROWS]) for array in arrays]
             results.append(jax.tree.map(np.asarray, program(what, *batch, params)))

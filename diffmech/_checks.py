@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import jax
@@ -52,6 +53,15 @@ def require_one_pace(dt: Any, rtol: Any, atol: Any) -> None:
 def is_traced(*trees: Any) -> bool:
     """Whether any leaf belongs to a JAX transformation that is under way (jit, grad, vmap)."""
     return any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves(trees))
+
+
+def numbers_stay_numbers() -> AbstractContextManager[None]:
+    """Where numbers are computed with: now, even while a `jit` around it is being traced.
+
+    Elsewhere nothing is asked for: JAX would compile each constant of a program by itself.
+    """
+    under_way = is_traced(jnp.zeros(()))
+    return jax.ensure_compile_time_eval() if under_way else nullcontext()
 
 
 def float_dtype() -> np.dtype:

@@ -13,14 +13,15 @@ import numpy as np
 import pytest
 
 # Shapes and types of all arguments and results are checked, but for functions on single numbers,
-# which one test of a large machine calls a million times.
+# equations and lines of code, which one test of a large machine calls ten thousands of times.
 _SOURCES = Path(__file__).parent.parent / "diffmech"
 _NAMES = [
     ".".join(path.relative_to(_SOURCES.parent).with_suffix("").parts).removesuffix(".__init__")
     for path in _SOURCES.rglob("*.py")
 ]
 _INNER_LOOPS = {
-    *(f"diffmech.scalars.{name}" for name in ("_tape", "_interpret", "_arithmetic", "_numbers")),
+    *(name for name in _NAMES if name.startswith("diffmech.scalars.")),
+    *(f"diffmech.{name}" for name in ("_indices", "_reads", "_fingerprint")),
     "diffmech.geometry._entries",
 }
 _ABOVE = {"diffmech", "diffmech.scalars", "diffmech.geometry"}  # a name stands for all below it

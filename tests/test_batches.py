@@ -29,6 +29,28 @@ def test_every_row_is_that_of_its_own_arguments(count: int) -> None:
     assert len(before["sum"]) == min(count, 1)
 
 
+def test_a_program_is_compiled_whole_and_numbers_stay_numbers_within_a_jit() -> None:
+    """Its constants are no programs of their own (they were, by the dozen, in a first report)."""
+    compiled: list[str] = []
+
+    def note(event: str, duration_secs: float, **of: str | int) -> None:
+        if event.endswith("backend_compile_duration"):
+            compiled.append(str(of["fun_name"]))
+
+    @jax.jit
+    def turned(_: None, x: jax.Array, __: None) -> jax.Array:
+        return x @ (3.0 * jnp.eye(7) - jnp.flip(jnp.tri(7)))
+
+    x = np.arange(14.0).reshape(2, 7)
+    in_batches(_scaled, None, (x[:, :3], x[:, 0]), 1.0)  # what every process has once
+    jax.monitoring.register_event_duration_secs_listener(note)
+    found = in_batches(turned, None, (x,), None)
+    jax.monitoring.unregister_event_duration_listener(note)
+    assert compiled == ["jit(turned)"]
+    assert isinstance(jax.jit(lambda y: y + in_batches(turned, None, (x,), None))(0.0), jax.Array)
+    np.testing.assert_allclose(found, x @ (3.0 * np.eye(7) - np.flip(np.tri(7))))
+
+
 def test_under_a_transformation_all_rows_go_at_once() -> None:
     x, y = np.arange(6.0).reshape(2, 3), np.ones(2)
 

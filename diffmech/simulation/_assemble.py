@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from .._checks import as_count, is_traced
+from .._checks import as_count, is_traced, numbers_stay_numbers
 from .._suggest import quoted, suggestion
 from .._typing import AnyArray, Coordinates, Number, Params
 from .._void import void
@@ -130,7 +130,7 @@ def assemble(
     held = _held(system, fixed)
     if is_traced(guess, rates, t_, params_):
         return _traced(system, guess, rates, t_, params_, held, branch)
-    with jax.ensure_compile_time_eval():  # numbers stay numbers, within a `jit` as well
+    with numbers_stay_numbers():
         return _found(system, guess, rates, t_, params_, held, branch)
 
 
