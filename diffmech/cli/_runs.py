@@ -48,16 +48,16 @@ def system_with(text: str, params: tuple[str, ...]) -> "AbstractSystem":
     return changed
 
 
-def _note_odd_values(system: "AbstractSystem", path: str, values: float | list[float]) -> None:
+def _note_odd_values(system: "AbstractSystem", path: str, values: Any) -> None:
     """Say so on standard error if a parameter has left the range that makes sense."""
+    import numpy as np
+
     from ..model import parameter_place, parameter_ranges, parameter_unit
 
     leaf, _ = parameter_place(system.params, path)
     span = parameter_ranges(system)[leaf]
     odd = [
-        value
-        for value in (values if isinstance(values, list) else [values])
-        if span is not None and not span[0] <= value <= span[1]
+        value for value in np.ravel(values) if span is not None and not span[0] <= value <= span[1]
     ]
     if odd and span is not None:
         unit = unit_after(parameter_unit(system, path))
