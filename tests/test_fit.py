@@ -1,5 +1,6 @@
 """Parameters from measured motion: a chaotic boot, its errors, limits, sensors, and wrong calls."""
 
+import dataclasses
 from typing import Any
 
 import jax
@@ -8,8 +9,10 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import diffmech as dm
+from diffmech.identification._as_records import as_records
 from diffmech.identification._free import free_numbers
 from diffmech.identification._measure import as_measure
+from diffmech.identification._preparation import divided
 from diffmech.identification._residuals import Problem, Sensors, _start_rows, linearised
 from diffmech.identification._segments import cut
 from diffmech.identification._shots import Machine
@@ -280,6 +283,7 @@ def test_a_pendulum_of_which_one_angle_is_seen_is_found_with_the_other() -> None
         ({"profile": ["IA"]}, "`profile` names 'IA', which is not free"),
         ({"holdout": ["record"]}, "at least one record to fit"),
         ({"holdout": ["other"]}, "not a record"),
+        ({"holdout": "other"}, "`holdout` names 'other', which is not a record"),
         ({"loss": "hubert"}, "Did you mean 'huber'?"),
         ({"starts": {"qC": (0.0, 1.0)}}, "neither a coordinate nor a rate"),
         ({"data": (TIMES[:3], np.zeros((3, 2)))}, "as many data as unknowns"),
@@ -294,6 +298,19 @@ def test_wrong_calls_get_a_sentence(boot: dm.System, change: dict[str, Any], wor
         dm.fit(given.pop("system"), given.pop("data"), given.pop("free"), **given)
     assert words in str(refused.value)
     assert len(str(refused.value).splitlines()) == 1
+
+
+def test_a_name_that_two_records_share_names_neither_of_them() -> None:
+    record = dm.Record([0.0, 1.0], {"theta": [0.0, 1.0]}, name="swing")
+    other = dataclasses.replace(record, name="swing (2)")
+    records = as_records([record, other, record])
+    assert [each.name for each in records] == ["swing (1)", "swing (2)", "swing (3)"]
+    with pytest.raises(ValueError, match="is the name of the records 0 and 1 and 2: give a number"):
+        divided(records, ["swing"])
+    for second in ("swing (2)", ["swing (2)"], 1, [1], [1, "swing (2)"]):
+        fitted, held = divided(records, second)
+        assert [each.name for each in held] == ["swing (2)"]
+        assert [each.name for each in fitted] == ["swing (1)", "swing (3)"]
 
 
 def test_what_changes_nothing_is_never_fitted() -> None:

@@ -64,7 +64,7 @@ def fit(
     wrap: Sequence[str] = (),
     unknown: str = "refuse",
     loss: str = "squares",
-    holdout: Sequence[str | int] = (),
+    holdout: str | int | Sequence[str | int] = (),
     profile: Sequence[str] = (),
     first_guess: bool = True,
     guesses: int = 1,
@@ -111,8 +111,8 @@ def fit(
       scale out): "refuse", which says what they do determine, or "keep", which fits, with infinite
       errors for what is not determined (`fit.of` has those of combinations that are).
     - `loss`: "squares", or "huber", which lets outliers count less.
-    - `holdout`: names or numbers of records that are not fitted but predicted (their starts are
-      fitted).
+    - `holdout`: names or numbers, from 0 on, of records that are not fitted but predicted (their
+      starts are fitted). Two that are called "swing" are "swing (1)" and "swing (2)" here.
     - `profile`: free numbers whose 95 % intervals are found by fitting again with the number held,
       in `fit.profiles`; `fit.interval` has those of the linearised problem without more ado.
     - `first_guess`: start from the accelerations of smoothed samples, where all coordinates are

@@ -1,5 +1,6 @@
 """What a user passes to a fit, turned into rows and limits."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -195,22 +196,36 @@ def spread_of(system: AbstractSystem, starts: Mapping[str, tuple[float, float]])
 
 
 def divided(
-    records: Sequence[Record], holdout: Sequence[str | int]
+    records: Sequence[Record], holdout: str | int | Sequence[str | int]
 ) -> tuple[tuple[Record, ...], tuple[Record, ...]]:
+    """Records that are fitted, and those held back; a name stands for one record."""
     names = [record.name for record in records]
-    for one in holdout:
-        if one not in names and not (isinstance(one, int) and 0 <= one < len(records)):
-            raise ValueError(
-                f"`holdout` names {quoted(one)}, which is not a record."
-                + suggestion(str(one), names)
-            )
-    held = [i for i, record in enumerate(records) if record.name in holdout or i in holdout]
+    held = set()
+    for one in (holdout,) if isinstance(holdout, str | int | np.integer) else holdout:
+        if one in names:
+            held.add(names.index(one))
+        elif isinstance(one, int | np.integer) and 0 <= one < len(records):
+            held.add(int(one))
+        else:
+            raise ValueError(f"`holdout` names {quoted(one)}, {_unknown(one, names)}")
     if len(held) == len(records):
         raise ValueError("`holdout` must leave at least one record to fit")
     return (
         tuple(record for i, record in enumerate(records) if i not in held),
-        tuple(records[i] for i in held),
+        tuple(records[i] for i in sorted(held)),
     )
+
+
+def _unknown(one: object, names: list[str]) -> str:
+    """Why a word stands for no record: none is called so, or several were."""
+    several = [name for name in names if re.fullmatch(rf"{re.escape(str(one))} \(\d+\)", name)]
+    if len(several) > 1:
+        numbers = " and ".join(str(names.index(name)) for name in several)
+        return (
+            f"which is the name of the records {numbers}: give a number, or the names that they "
+            f"have here, {' and '.join(map(quoted, several))}"
+        )
+    return "which is not a record." + suggestion(str(one), names)
 
 
 def noise_of(
