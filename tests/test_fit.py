@@ -82,6 +82,19 @@ def test_the_fit_is_a_motion_of_the_machine_itself(found: dm.Fit) -> None:
     np.testing.assert_allclose(run.qs, found.computed[0], rtol=0, atol=1e-4)
 
 
+def test_exact_data_converge_and_are_said_to_be_exact(boot: dm.System) -> None:
+    """A motion by `simulate` itself, met to rounding; no error is below single precision."""
+    truth = {"IBx": 2.3e-4, "IBy": 0.5e-4, "IBz": 2e-4}
+    run = dm.simulate(boot.with_params(truth), np.deg2rad([90.0, 1.0]), ts=TIMES)
+    found = dm.fit(boot, run, FREE)
+    assert found.converged, found
+    assert np.all(found.misfit() < 1e-9)
+    assert np.all(found.noise >= 1e-8), "the least that is told from none"
+    assert np.all(np.abs(found.values - list(truth.values())) < 4 * found.errors)
+    assert np.all(found.errors < 1e-5 * found.values)
+    assert found.verdict.endswith("nothing is left but rounding: the data have no noise.")
+
+
 def test_what_is_not_determined_is_said_and_what_is_has_its_error(
     boot: dm.System, found: dm.Fit
 ) -> None:

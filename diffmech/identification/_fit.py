@@ -24,6 +24,7 @@ from ._preparation import (
     begin_of,
     determined,
     divided,
+    least_noise,
     named_channels,
     named_free,
     noise_of,
@@ -144,8 +145,10 @@ def fit(
     fitted, held = divided([record.unwrapped(*turning) for record in records], holdout)
     profile = named_free(profile, (*numbers.names, *names))
     words = determined(system, numbers, priors or {}, measure is not None, unknown)
-    known, given = noise_of(fitted, channels, noise)
-    machine = Machine(system, numbers, seen.function, len(channels), as_tolerance(rtol))
+    tolerance = as_tolerance(rtol)
+    least = least_noise(fitted, tolerance)
+    known, given = noise_of(fitted, channels, noise, least)
+    machine = Machine(system, numbers, seen.function, len(channels), tolerance)
     slack = max((delays or {}).values(), default=0.0)
     problem = Problem(
         machine=machine,
@@ -180,7 +183,7 @@ def fit(
         else:
             found = _sieved_and_followed(problem, tried, states, begin, spread, slack, seed, bar)
     if not given.all() and not found.stopped:
-        problem, found = _reweighted(problem, found, given)
+        problem, found = _reweighted(problem, found, given, least)
     predicted = None
     if held and not found.stopped:
         predicted = _predicted(problem, held, seen, begin, starts or {}, found, slack)
@@ -195,7 +198,7 @@ def fit(
             "loss": loss,
             "unknown": unknown,
             "words": words,
-            "rtol": float(rtol),
+            "rtol": tolerance,
             "segment": float(np.median(problem.segments.end - problem.segments.start)),
             "segments": len(problem.segments.start),
             "guesses": len(tried),
@@ -234,8 +237,10 @@ def _sieved_and_followed(
     return min(found, again, key=lambda one: (not one.settled[0], one.cost[0]))
 
 
-def _reweighted(problem: Problem, found: Descent, given: np.ndarray) -> tuple[Problem, Descent]:
-    """The noise as residuals show it, and the fit with it."""
+def _reweighted(
+    problem: Problem, found: Descent, given: np.ndarray, least: np.ndarray
+) -> tuple[Problem, Descent]:
+    """The noise as residuals show it, but not below `least`, and the fit with it."""
     for _ in range(3):
         here = linearised(problem, found.z, found.states)
         weights = problem.dealt(found.z[0]).weights
@@ -244,7 +249,7 @@ def _reweighted(problem: Problem, found: Descent, given: np.ndarray) -> tuple[Pr
         unknown = problem.p + len(problem.records) * problem.machine.size
         spare = np.maximum(count * (1 - unknown / np.sum(count)), 1.0)
         ratio = np.sqrt(np.sum(here.residuals[0] ** 2, axis=(0, 1)) / spare)
-        ratio = np.where(given, 1.0, np.maximum(ratio, 1e-12))
+        ratio = np.where(given, 1.0, np.maximum(ratio, least / problem.noise))
         problem = problem.cut_into(problem.segments, problem.noise * ratio)
         # One factor for all channels moves nothing.
         found = descend(problem, found.z, found.states, problem.segments.longest, 30)

@@ -15,6 +15,8 @@ from ._record import Record
 from ._residuals import Problem, Sensors
 from ._structure import identifiable
 
+_LEAST_NOISE = 1e-8  # of a channel's size
+
 
 def require_machine(system: Any) -> None:
     require_system(system)
@@ -228,10 +230,20 @@ def _unknown(one: object, names: list[str]) -> str:
     return "which is not a record." + suggestion(str(one), names)
 
 
+def least_noise(records: tuple[Record, ...], rtol: float) -> np.ndarray:
+    """σ of every channel, shape (c,), below which nothing can be told.
+
+    Exact data have no noise; motions are computed to `rtol`, and beyond it what they miss jumps
+    about as steps fall otherwise: no descent settles there.
+    """
+    sizes = np.max([np.nanmax(np.abs(record.values), axis=0) for record in records], axis=0)
+    return np.maximum(max(_LEAST_NOISE, rtol) * sizes, 1e-300)
+
+
 def noise_of(
-    records: tuple[Record, ...], channels: tuple[str, ...], given: Any
+    records: tuple[Record, ...], channels: tuple[str, ...], given: Any, least: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """σ of every channel, and which were given."""
+    """σ of every channel, and which were given; those that were not are not below `least`."""
     known = np.full(len(channels), np.nan)
     for record in records:
         if record.noise is not None:
@@ -252,9 +264,7 @@ def noise_of(
         known[c] = noise_of_channel(records, int(c))
         if np.isnan(known[c]):  # too few samples to tell
             known[c] = 1e-3 * (np.mean([np.nanstd(r.values[:, c]) for r in records]) or 1.0)
-        # Exact data have no noise; beyond single precision nothing can be told by them.
-        size = max(float(np.nanmax(np.abs(r.values[:, c]))) for r in records)
-        known[c] = max(known[c], 1e-8 * size, 1e-300)
+        known[c] = max(known[c], least[c])
     return known, told
 
 
