@@ -41,7 +41,8 @@ def data(tmp_path: Path) -> None:
         xs = 1000 * swing(1.0 + piece)(ts) + 10 * rng.normal(size=len(ts))
         lines += [f"{piece},{t:.2f},{x:.3f},0" for t, x in zip(ts, xs, strict=True)]
     (tmp_path / "swing.csv").write_text("\n".join(lines), encoding="utf-8")
-    rows = [f"{piece},{t},3.2,3.1,0.5" for piece in range(3) for t in range(50)]
+    turned = [3.1 - 2 * np.pi * (t >= 25) for t in range(50)]  # theta2 jumps by a turn
+    rows = [f"{piece},{t},3.2,{turned[t]},0.5" for piece in range(3) for t in range(50)]
     (tmp_path / "angles.csv").write_text(
         "\n".join(["piece,t,theta1,theta2,omega1", *rows]), encoding="utf-8"
     )
@@ -122,7 +123,9 @@ def test_every_option_becomes_an_argument(cli: Cli, asked: dict[str, Any]) -> No
     np.testing.assert_allclose(asked["system"].params.lengths, [0.09, 0.07])
     assert [record.name for record in asked["records"]] == ["piece 0", "piece 1", "piece 2"]
     assert asked["records"][0].channels == ("theta1", "theta2")
-    np.testing.assert_allclose(asked["records"][0].values[0], np.array([3.2, 3.1]) - np.pi)
+    theta1, theta2 = np.transpose(asked["records"][0].values)
+    np.testing.assert_allclose(theta1, 3.2 - np.pi)
+    np.testing.assert_allclose(theta2, 3.1 - np.pi, err_msg="its jump by a turn is counted on")
     assert asked["noise"] == pytest.approx(np.radians(0.5))
     assert asked["guess"] == {"centres[1]": pytest.approx(0.035)}
     assert asked["bounds"] == {

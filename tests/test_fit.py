@@ -9,13 +9,22 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import diffmech as dm
+from diffmech._progress import Progress
 from diffmech.identification._as_records import as_records
+from diffmech.identification._descent import Descent
+from diffmech.identification._fit import _sieved_and_followed
 from diffmech.identification._free import free_numbers
 from diffmech.identification._measure import as_measure
-from diffmech.identification._preparation import divided
+from diffmech.identification._preparation import (
+    divided,
+    named_channels,
+    named_free,
+    sensors_of,
+)
 from diffmech.identification._residuals import Problem, Sensors, _start_rows, linearised
 from diffmech.identification._segments import cut
 from diffmech.identification._shots import Machine
+from diffmech.identification._sieve import Sieved
 
 NOISE = np.deg2rad(0.5)
 FREE = ["IBx", "IBy", "IBz"]
@@ -311,6 +320,71 @@ def test_wrong_calls_get_a_sentence(boot: dm.System, change: dict[str, Any], wor
         dm.fit(given.pop("system"), given.pop("data"), given.pop("free"), **given)
     assert words in str(refused.value)
     assert len(str(refused.value).splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "sieves", "kept"),
+    [
+        # (settled, cost, stopped) of the guess alone, of the best of the sieved ones; 248 numbers
+        ((True, 130.0, False), (True, 100.0, False), False, 0),
+        ((False, 1e9, True), (True, 100.0, False), False, 0),
+        ((True, 250.0, False), (True, 130.0, False), True, 1),
+        ((False, 10.0, False), (True, 130.0, False), True, 1),  # one that is torn fits anything
+        ((True, 250.0, False), (True, 260.0, False), True, 0),
+        ((True, 250.0, False), (False, 10.0, False), True, 0),
+    ],
+)
+def test_guesses_are_sieved_where_the_first_misses_by_more_than_the_noise(
+    boot: dm.System,
+    monkeypatch: pytest.MonkeyPatch,
+    first: tuple[bool, float, bool],
+    then: tuple[bool, float, bool],
+    sieves: bool,
+    kept: int,
+) -> None:
+    problem, z, states = linear_problem(boot)
+    problem = problem._replace(records=(measured(0).between(0.0, 1.235),))
+    assert np.sum(np.isfinite(problem.records[0].values)) == 248
+    ends = []
+    for settled, cost, stopped in (first, then):
+        none = np.zeros((1, len(z) + 1, len(z) + 1))
+        alone = np.array([cost]), np.zeros(1), np.array([settled])
+        ends.append(Descent(z[None], states[None], *alone, 1, none, stopped))
+    starts, sieved = [], []
+
+    def followed(problem: Any, z: Any, states: Any, *rest: Any, **more: Any) -> Descent:
+        starts.append((z, states[:, 0]))
+        return ends[len(starts) - 1]
+
+    def sieve(problem: Any, z: Any, start: Any, spread: Any, *rest: Any) -> Sieved:
+        sieved.append((start, rest))
+        return Sieved(np.stack([z, 2 * z]), np.stack([start, start + 1]))
+
+    monkeypatch.setattr("diffmech.identification._fit.followed", followed)
+    monkeypatch.setattr("diffmech.identification._fit.sieved", sieve)
+    states[0] = [1.0, 2.0, np.nan, 4.0]
+    begin, spread = np.array([5.0, 6.0, 7.0, 8.0]), np.array([0.0, 0.1, 0.0, 0.0])
+    with Progress(1, False, "") as bar:
+        found = _sieved_and_followed(problem, z[None], states[None], begin, spread, 0.0, 3, bar)
+    assert found is ends[kept]
+    assert (len(sieved), len(starts)) == ((1, 2) if sieves else (0, 1))
+    if sieves:
+        start, (times, count, seed) = sieved[0]
+        # What is measured and not said otherwise is taken from the samples.
+        np.testing.assert_array_equal(start, [1.0, 6.0, 7.0, 4.0])
+        assert times == [problem.segments.end[-1]]
+        assert (count, seed) == (48, 3)
+        np.testing.assert_array_equal(starts[1][0], [z, 2 * z])
+        np.testing.assert_array_equal(starts[1][1], [start, start + 1])
+
+
+def test_a_single_name_need_not_be_in_a_list() -> None:
+    channels = ("theta", "phi")
+    alone = sensors_of(channels, "theta", "phi", {})
+    assert alone[1] == ["offset of theta", "scale of phi"]
+    np.testing.assert_equal(alone, sensors_of(channels, ["theta"], ["phi"], {}))
+    assert named_channels("phi", channels, "wrap") == ["phi"]
+    assert named_free("length", ("mass", "length")) == ("length",)
 
 
 def test_a_name_that_two_records_share_names_neither_of_them() -> None:
