@@ -1,6 +1,9 @@
 """`diffmech fit`: words into one call, a report, and sentences for everything that is wrong."""
 
+import dataclasses
 import json
+import os
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +11,7 @@ import numpy as np
 import pytest
 
 import diffmech as dm
+from diffmech._progress import stop_requested
 
 from .made_fits import made_fit, swing
 from .test_cli import Cli, cli, python  # noqa: F401
@@ -171,6 +175,46 @@ def test_a_fit_that_has_not_converged_ends_with_one_and_is_kept(
     code, _, err = cli(*FIT, "--record", "piece", "--free", "stiffness", "--report", "result")
     assert code == 2
     assert "choose another folder, or pass --force" in err
+
+
+@pytest.mark.usefixtures("data")
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interrupted_fit_is_kept_and_told_by_the_exit_code(
+    cli: Cli,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    number: signal.Signals,
+    code: int,
+) -> None:
+    best = made_fit(converged=False)
+    best = dataclasses.replace(best, settings={**best.settings, "interrupted": True})
+
+    def fit(*args: Any, **given: Any) -> dm.Fit:
+        del args, given
+        os.kill(os.getpid(), number)
+        assert stop_requested(), "what runs is asked to end well"
+        return best
+
+    monkeypatch.setattr("diffmech.identification.fit", fit)
+    words = ("--record", "piece", "--free", "stiffness", "--report", "result", "--out", "fit.npz")
+    done, out, err = cli(*FIT, *words)
+    assert done == code
+    assert "it was broken off: the numbers are the best so far" in out
+    assert "has not converged" not in out + err
+    assert dm.load_fit(tmp_path / "fit.npz").summary() == best.summary()
+    assert (tmp_path / "result" / "report.md").exists()
+
+    def nothing_yet(*args: Any, **given: Any) -> dm.Fit:
+        del args, given
+        os.kill(os.getpid(), number)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("diffmech.identification.fit", nothing_yet)
+    more = ("--record", "piece", "--free", "stiffness", "--report", "other", "--out", "other.npz")
+    done, out, err = cli(*FIT, *more)
+    assert (done, out) == (code, "")
+    assert err.endswith("Stopped.\n")
+    assert not list(tmp_path.glob("*other*")), "nothing is half-written"
 
 
 WRONG = [

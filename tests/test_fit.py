@@ -1,6 +1,7 @@
 """Parameters from measured motion: a chaotic boot, its errors, limits, sensors, and wrong calls."""
 
 import dataclasses
+from pathlib import Path
 from typing import Any
 
 import jax
@@ -9,7 +10,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import diffmech as dm
-from diffmech._progress import Progress
+from diffmech._progress import Progress, forget_stop, request_stop
 from diffmech.identification._as_records import as_records
 from diffmech.identification._descent import Descent
 from diffmech.identification._fit import _sieved_and_followed
@@ -168,6 +169,49 @@ def test_angles_that_jump_by_a_turn_are_counted_on(boot: dm.System, found: dm.Fi
     jumping = dm.Record(TIMES, values, straight.channels)
     again = dm.fit(boot, jumping, FREE, wrap=["qB"])
     np.testing.assert_allclose(again.values, found.values, rtol=0, atol=0.01 * np.min(found.errors))
+
+
+@pytest.mark.parametrize("while_", ["growing", "weighing", "predicting", "pressed"])
+def test_a_fit_that_is_broken_off_keeps_the_best_so_far(
+    boot: dm.System,
+    found: dm.Fit,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    while_: str,
+) -> None:
+    """Asked to stop as the command line asks, or by Ctrl-C itself, at any time."""
+    held = dataclasses.replace(measured(1), name="held")
+    noises, calls = [], []
+
+    def linear(problem: Problem, z: Any, states: Any) -> Any:
+        noises.append(problem.noise[0])
+        if {
+            "growing": len(noises) == 3,
+            "weighing": problem.noise[0] != noises[0],
+            "predicting": problem.records[0].name == "held",
+            "pressed": problem.noise[0] != noises[0],
+        }[while_]:
+            calls.append(1)
+            if while_ == "pressed":
+                raise KeyboardInterrupt
+            request_stop()
+        return linearised(problem, z, states)
+
+    monkeypatch.setattr("diffmech.identification._descent.linearised", linear)
+    try:
+        ended = dm.fit(boot, [measured(0), held], FREE, holdout="held", profile="IBz")
+    finally:
+        forget_stop()
+    assert len(calls) == 1, "it stops before the next step"
+    assert ended.settings["interrupted"]
+    assert "it was broken off: the numbers are the best so far" in ended.verdict
+    assert np.all(np.isfinite(ended.values))
+    assert np.all(np.isnan(ended.profiles["IBz"]))
+    assert not ended.held
+    if while_ != "growing":
+        far = np.abs(ended.values - found.values)
+        assert np.max(far / found.errors) < 0.05
+    assert dm.load_fit(ended.save(tmp_path / "fit.npz"), boot).summary() == ended.summary()
 
 
 def linear_problem(boot: dm.System) -> tuple[Problem, np.ndarray, np.ndarray]:

@@ -160,12 +160,18 @@ def grown(
         if not tried.stopped:
             tried = tried.best(-(-len(z) // 4))
             z, states = tried.z, tried.states
+    found = None
     while True:
         last = horizon >= whole
-        found = descend(
-            problem, z, states, horizon, ALL_STEPS if last else ROUGH_STEPS,
-            look=partial(look, horizon),
-        )  # fmt: skip
+        try:
+            found = descend(
+                problem, z, states, horizon, ALL_STEPS if last else ROUGH_STEPS,
+                look=partial(look, horizon),
+            )  # fmt: skip
+        except KeyboardInterrupt:  # before its first step
+            if found is None:
+                raise
+            return found.best(1)._replace(stopped=True)
         if last or found.stopped:
             return found.best(1)
         found = found.best(max(-(-len(z) // 4), 1))
