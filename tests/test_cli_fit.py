@@ -1,6 +1,7 @@
 """`diffmech fit`: words into one call, a report, and sentences for everything that is wrong."""
 
 import dataclasses
+import errno
 import json
 import os
 import signal
@@ -215,6 +216,31 @@ def test_an_interrupted_fit_is_kept_and_told_by_the_exit_code(
     assert (done, out) == (code, "")
     assert err.endswith("Stopped.\n")
     assert not list(tmp_path.glob("*other*")), "nothing is half-written"
+
+
+@pytest.mark.usefixtures("data", "asked")
+def test_a_full_disk_is_named_and_the_old_fit_stays(
+    cli: Cli,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    def full(*args: Any) -> None:
+        del args
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    old = made_fit(seed=3).save(tmp_path / "fit.npz").read_bytes()
+    there = sorted(path.name for path in tmp_path.iterdir())
+    monkeypatch.setattr("diffmech._records.os.fsync", full)
+    words = (*FIT, "--record", "piece", "--free", "stiffness")
+    for more, sentence in (
+        (("--out", "fit.npz", "--force"), "cannot write `fit.npz`: No space left on device; it"),
+        (("--report", "result"), "cannot write in `result`: No space left on device; this fit"),
+    ):
+        code, out, err = cli(*words, *more)
+        assert (code, out) == (1, "")
+        assert sentence in err
+    assert (tmp_path / "fit.npz").read_bytes() == old
+    assert sorted(path.name for path in tmp_path.iterdir()) == there
 
 
 WRONG = [
