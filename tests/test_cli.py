@@ -1,8 +1,10 @@
 """The command line: words understood, mistakes answered in a sentence, nothing heavy loaded."""
 
+import contextlib
 import functools
 import inspect
 import json
+import os
 import random
 import subprocess
 import sys
@@ -42,6 +44,33 @@ def cli(
 
 
 Cli = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def unread(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> Callable[..., tuple[int, str]]:
+    """Run a command line whose output nobody reads, as in `| true`: exit code, standard error."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(*words: str) -> tuple[int, str]:
+        reading, writing = os.pipe()
+        os.close(reading)
+        pipe = os.fdopen(writing, "w")
+        with monkeypatch.context() as patched:
+            patched.setattr(sys, "stdout", pipe)
+            patched.setattr(sys, "stderr", sys.stderr)  # Click wraps both
+            code = run(words)
+        with contextlib.suppress(BrokenPipeError):
+            pipe.close()
+        said = capfd.readouterr()
+        assert said.out == ""
+        return code, said.err
+
+    return call
+
+
+Unread = Callable[..., tuple[int, str]]
 
 
 def python(code: str, *words: str, **options: Any) -> subprocess.CompletedProcess[str]:
@@ -327,6 +356,19 @@ def test_random_command_lines_never_end_in_a_trace(cli: Cli, tmp_path: Path) -> 
         codes.append(code)
     assert set(codes) >= {0, 2}
     assert codes.count(0) >= 5, "some of them are right"
+
+
+@pytest.mark.parametrize("more", [("--json",), ("--out", "run", "--no-pictures")])
+def test_a_reader_who_leaves_a_run_gets_no_complaint(
+    unread: Unread, tmp_path: Path, more: tuple[str, ...]
+) -> None:
+    code, err = unread("simulate", "pendulum", *SHORT, *more)
+    assert code == 0
+    assert "Error" not in err
+    if "--out" in more:
+        assert len(dm.load(tmp_path / "run").ts) == 11, "the run is kept"
+    else:
+        assert err == ""
 
 
 def test_closed_pipes_odd_encodings_and_no_terminal_leave_no_trace(tmp_path: Path) -> None:

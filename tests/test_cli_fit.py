@@ -15,7 +15,7 @@ import diffmech as dm
 from diffmech._progress import stop_requested
 
 from .made_fits import made_fit, swing
-from .test_cli import Cli, cli, python  # noqa: F401
+from .test_cli import Cli, Unread, cli, python, unread  # noqa: F401
 
 MACHINE = """
 import diffmech as dm
@@ -241,6 +241,21 @@ def test_a_full_disk_is_named_and_the_old_fit_stays(
         assert sentence in err
     assert (tmp_path / "fit.npz").read_bytes() == old
     assert sorted(path.name for path in tmp_path.iterdir()) == there
+
+
+@pytest.mark.usefixtures("data", "asked")
+@pytest.mark.parametrize("more", [("--json",), ()], ids=["json", "words"])
+def test_a_reader_who_leaves_a_fit_gets_no_complaint(
+    unread: Unread,  # noqa: F811
+    tmp_path: Path,
+    more: tuple[str, ...],
+) -> None:
+    words = (*FIT, "--record", "piece", "--free", "stiffness", "--out", "fit.npz")
+    code, err = unread(*words, *more)
+    assert code == 0
+    assert err.splitlines() == [err.strip()], "the note on columns, and nothing else"
+    assert err.startswith("Note: v of `swing.csv` is not used")
+    assert dm.load_fit(tmp_path / "fit.npz").converged
 
 
 WRONG = [
