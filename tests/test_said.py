@@ -61,11 +61,15 @@ def test_more_samples_than_steps_can_pass_are_refused_before_the_first(
     monkeypatch.setattr("diffmech.simulation._simulate.run_in_stretches", refuse)
     shaken = machine("kapitza")
     sentence = r"4000002 samples need 1e\+06 steps or more, 4 of them a step, but `max_steps` is"
-    for times in ({"duration": 1e-15, "samples": 4_000_002}, {"ts": np.arange(4_000_002.0)}):
+    many: list[dict[str, Any]] = [
+        {"duration": 1e-15, "samples": 4_000_002}, {"ts": np.arange(4_000_002.0)},
+    ]  # fmt: skip
+    for times in many:
         with pytest.raises(ValueError, match=sentence):
             dm.simulate(shaken, [0.1], max_steps=100, **times)
     event = {"down": lambda q, *_: q[0]}
-    for allowed in ({"max_steps": 1_000_001}, {"dt": 0.1}, {"events": event}):
+    ways: list[dict[str, Any]] = [{"max_steps": 1_000_001}, {"dt": 0.1}, {"events": event}]
+    for allowed in ways:
         with pytest.raises(AssertionError, match="it started to integrate"):
             dm.simulate(shaken, [0.1], duration=1.0, samples=4_000_002, **allowed)
 

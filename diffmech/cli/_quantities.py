@@ -136,6 +136,11 @@ def _shape(value: Any) -> tuple[int, ...]:
     return (len(value), *_shape(value[0])) if isinstance(value, list) else ()
 
 
+def each_of(value: Any) -> list[float]:
+    """The numbers in rows of rows, one after the other."""
+    return [x for part in value for x in each_of(part)] if isinstance(value, list) else [value]
+
+
 def as_typed(value: Any) -> str:
     """A value as it is typed: `[1.0,2.0]`, which no shell takes apart."""
     if isinstance(value, list | tuple):
