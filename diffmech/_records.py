@@ -34,9 +34,15 @@ _BLANK = b"0" * 64  # stands for the file's own checksum while that is computed
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # zip's zero: no wall clock in the bytes
 
 
+_DISK = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}  # faults that are no user's
+
+
 @contextlib.contextmanager
-def atomic_file(path: Path, *, overwrite: bool) -> Iterator[Path]:
-    """Give a temporary sibling of `path` to write to; rename it to `path` once it is on disk."""
+def atomic_file(path: Path, *, overwrite: bool, need: int | None = None) -> Iterator[Path]:
+    """Give a temporary sibling of `path` to write to; rename it to `path` once it is on disk.
+
+    A full disk is told with the path, and with the `need` in bytes if that is known.
+    """
     require_writable(path, overwrite=overwrite)
     try:
         handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
@@ -50,8 +56,24 @@ def atomic_file(path: Path, *, overwrite: bool) -> Iterator[Path]:
             os.fsync(file.fileno())
         temporary.chmod(0o644)
         temporary.replace(path)
+    except OSError as error:
+        if error.errno not in _DISK:
+            raise
+        room = "" if need is None else f"; it needs {need / 1e6:.3g} MB there"
+        raise type(error)(f"cannot write `{path}`: {error.strerror}{room}") from error
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def reason_of(error: OSError) -> str | None:
+    """What the system said was wrong; also of a full disk that was told with its path. None: ours.
+
+    For what is written in several files, or aside, and says itself where and how much it needs.
+    """
+    cause = error.__cause__
+    if error.errno is None and isinstance(cause, OSError) and cause.errno in _DISK:
+        return cause.strerror
+    return error.strerror
 
 
 # What stands around a file's name while it is written: `.map.npz.part.a1b2c3d4` at most.
@@ -112,7 +134,7 @@ def write_record(
             archive.writestr(zipfile.ZipInfo(f"{name}.npy", _EPOCH), blob)
         archive.comment = _BLANK
     data = buffer.getvalue()
-    with atomic_file(path, overwrite=overwrite) as temporary:
+    with atomic_file(path, overwrite=overwrite, need=len(data)) as temporary:
         temporary.write_bytes(data.removesuffix(_BLANK) + _digest(data))
     return path
 

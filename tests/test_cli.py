@@ -1,6 +1,10 @@
 """The command line: words understood, mistakes answered in a sentence, nothing heavy loaded."""
 
+import contextlib
+import functools
+import inspect
 import json
+import os
 import random
 import subprocess
 import sys
@@ -13,7 +17,9 @@ import pytest
 
 import diffmech as dm
 from diffmech.cli import run
+from diffmech.cli._machines import machine as machine_of
 from diffmech.cli._quantities import number
+from diffmech.cli._systems import family
 from diffmech.systems import CATALOGUE
 
 from .test_files import DAMAGES
@@ -38,6 +44,33 @@ def cli(
 
 
 Cli = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def unread(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> Callable[..., tuple[int, str]]:
+    """Run a command line whose output nobody reads, as in `| true`: exit code, standard error."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(*words: str) -> tuple[int, str]:
+        reading, writing = os.pipe()
+        os.close(reading)
+        pipe = os.fdopen(writing, "w")
+        with monkeypatch.context() as patched:
+            patched.setattr(sys, "stdout", pipe)
+            patched.setattr(sys, "stderr", sys.stderr)  # Click wraps both
+            code = run(words)
+        with contextlib.suppress(BrokenPipeError):
+            pipe.close()
+        said = capfd.readouterr()
+        assert said.out == ""
+        return code, said.err
+
+    return call
+
+
+Unread = Callable[..., tuple[int, str]]
 
 
 def python(code: str, *words: str, **options: Any) -> subprocess.CompletedProcess[str]:
@@ -79,6 +112,42 @@ def test_systems_are_listed_and_described(cli: Cli) -> None:
     assert "as in n_link:n=3" in out
     code, out, _ = cli("systems", "n_link:n=2", "--json")
     assert json.loads(out)["n_link:n=2"]["params"]["masses"] == [1.0, 1.0]
+
+
+def test_what_is_printed_of_families_is_what_the_command_line_takes(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every line of arguments, and the example after it, give the defaults again."""
+    assert family("five_bar") == (
+        "  arguments    lengths=[1.0,1.5,1.5,1.0], ground=1.5, density=1.0, gravity=9.81; as in "
+        "five_bar:lengths=[1.0,1.5,1.5,1.0]"
+    )
+    several = 0
+    for name in CATALOGUE:
+        every, _, example = family(name).removeprefix("  arguments    ").partition("; as in ")
+        factory = getattr(dm.systems, name)
+        given: dict[str, Any] = {}
+        noted = functools.wraps(factory)(functools.partial(dict.update, given))
+        monkeypatch.setattr(dm.systems, name, noted)
+        defaults = {
+            key: np.asarray(argument.default)
+            for key, argument in inspect.signature(factory).parameters.items()
+            if argument.default is not None
+        }
+        for words in (f"{name}:{every}", example) if example else ():
+            machine_of(words)
+            assert given.keys() <= defaults.keys()
+            for key, value in given.items():
+                np.testing.assert_array_equal(value, defaults[key], err_msg=f"{name} {key}")
+            several += any(isinstance(value, list) for value in given.values())
+        assert given.keys() == defaults.keys(), name
+    assert several >= 5
+    for rows in ("[[1,0,0],[0,1]]", "[[1,0,0],0]"):
+        code, _, err = cli("systems", f"double_pendulum_3d:axes={rows}")
+        assert (code, err) == (2, f"Error: `axes` must have rows of one length, but is '{rows}'.\n")
+    code, _, err = cli("systems", f"double_pendulum_3d:axes={'[' * 5000}")
+    assert code == 2
+    assert "`axes` must be a number" in err
 
 
 def test_json_holds_what_the_api_computes(cli: Cli) -> None:
@@ -287,6 +356,19 @@ def test_random_command_lines_never_end_in_a_trace(cli: Cli, tmp_path: Path) -> 
         codes.append(code)
     assert set(codes) >= {0, 2}
     assert codes.count(0) >= 5, "some of them are right"
+
+
+@pytest.mark.parametrize("more", [("--json",), ("--out", "run", "--no-pictures")])
+def test_a_reader_who_leaves_a_run_gets_no_complaint(
+    unread: Unread, tmp_path: Path, more: tuple[str, ...]
+) -> None:
+    code, err = unread("simulate", "pendulum", *SHORT, *more)
+    assert code == 0
+    assert "Error" not in err
+    if "--out" in more:
+        assert len(dm.load(tmp_path / "run").ts) == 11, "the run is kept"
+    else:
+        assert err == ""
 
 
 def test_closed_pipes_odd_encodings_and_no_terminal_leave_no_trace(tmp_path: Path) -> None:

@@ -1,6 +1,10 @@
 """`diffmech fit`: words into one call, a report, and sentences for everything that is wrong."""
 
+import dataclasses
+import errno
 import json
+import os
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -8,9 +12,10 @@ import numpy as np
 import pytest
 
 import diffmech as dm
+from diffmech._progress import stop_requested
 
 from .made_fits import made_fit, swing
-from .test_cli import Cli, cli, python  # noqa: F401
+from .test_cli import Cli, Unread, cli, python, unread  # noqa: F401
 
 MACHINE = """
 import diffmech as dm
@@ -41,7 +46,8 @@ def data(tmp_path: Path) -> None:
         xs = 1000 * swing(1.0 + piece)(ts) + 10 * rng.normal(size=len(ts))
         lines += [f"{piece},{t:.2f},{x:.3f},0" for t, x in zip(ts, xs, strict=True)]
     (tmp_path / "swing.csv").write_text("\n".join(lines), encoding="utf-8")
-    rows = [f"{piece},{t},3.2,3.1,0.5" for piece in range(3) for t in range(50)]
+    turned = [3.1 - 2 * np.pi * (t >= 25) for t in range(50)]  # theta2 jumps by a turn
+    rows = [f"{piece},{t},3.2,{turned[t]},0.5" for piece in range(3) for t in range(50)]
     (tmp_path / "angles.csv").write_text(
         "\n".join(["piece,t,theta1,theta2,omega1", *rows]), encoding="utf-8"
     )
@@ -122,7 +128,9 @@ def test_every_option_becomes_an_argument(cli: Cli, asked: dict[str, Any]) -> No
     np.testing.assert_allclose(asked["system"].params.lengths, [0.09, 0.07])
     assert [record.name for record in asked["records"]] == ["piece 0", "piece 1", "piece 2"]
     assert asked["records"][0].channels == ("theta1", "theta2")
-    np.testing.assert_allclose(asked["records"][0].values[0], np.array([3.2, 3.1]) - np.pi)
+    theta1, theta2 = np.transpose(asked["records"][0].values)
+    np.testing.assert_allclose(theta1, 3.2 - np.pi)
+    np.testing.assert_allclose(theta2, 3.1 - np.pi, err_msg="its jump by a turn is counted on")
     assert asked["noise"] == pytest.approx(np.radians(0.5))
     assert asked["guess"] == {"centres[1]": pytest.approx(0.035)}
     assert asked["bounds"] == {
@@ -168,6 +176,86 @@ def test_a_fit_that_has_not_converged_ends_with_one_and_is_kept(
     code, _, err = cli(*FIT, "--record", "piece", "--free", "stiffness", "--report", "result")
     assert code == 2
     assert "choose another folder, or pass --force" in err
+
+
+@pytest.mark.usefixtures("data")
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interrupted_fit_is_kept_and_told_by_the_exit_code(
+    cli: Cli,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    number: signal.Signals,
+    code: int,
+) -> None:
+    best = made_fit(converged=False)
+    best = dataclasses.replace(best, settings={**best.settings, "interrupted": True})
+
+    def fit(*args: Any, **given: Any) -> dm.Fit:
+        del args, given
+        os.kill(os.getpid(), number)
+        assert stop_requested(), "what runs is asked to end well"
+        return best
+
+    monkeypatch.setattr("diffmech.identification.fit", fit)
+    words = ("--record", "piece", "--free", "stiffness", "--report", "result", "--out", "fit.npz")
+    done, out, err = cli(*FIT, *words)
+    assert done == code
+    assert "it was broken off: the numbers are the best so far" in out
+    assert "has not converged" not in out + err
+    assert dm.load_fit(tmp_path / "fit.npz").summary() == best.summary()
+    assert (tmp_path / "result" / "report.md").exists()
+
+    def nothing_yet(*args: Any, **given: Any) -> dm.Fit:
+        del args, given
+        os.kill(os.getpid(), number)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("diffmech.identification.fit", nothing_yet)
+    more = ("--record", "piece", "--free", "stiffness", "--report", "other", "--out", "other.npz")
+    done, out, err = cli(*FIT, *more)
+    assert (done, out) == (code, "")
+    assert err.endswith("Stopped.\n")
+    assert not list(tmp_path.glob("*other*")), "nothing is half-written"
+
+
+@pytest.mark.usefixtures("data", "asked")
+def test_a_full_disk_is_named_and_the_old_fit_stays(
+    cli: Cli,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    def full(*args: Any) -> None:
+        del args
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    old = made_fit(seed=3).save(tmp_path / "fit.npz").read_bytes()
+    there = sorted(path.name for path in tmp_path.iterdir())
+    monkeypatch.setattr("diffmech._records.os.fsync", full)
+    words = (*FIT, "--record", "piece", "--free", "stiffness")
+    for more, sentence in (
+        (("--out", "fit.npz", "--force"), "cannot write `fit.npz`: No space left on device; it"),
+        (("--report", "result"), "cannot write in `result`: No space left on device; this fit"),
+    ):
+        code, out, err = cli(*words, *more)
+        assert (code, out) == (1, "")
+        assert sentence in err
+    assert (tmp_path / "fit.npz").read_bytes() == old
+    assert sorted(path.name for path in tmp_path.iterdir()) == there
+
+
+@pytest.mark.usefixtures("data", "asked")
+@pytest.mark.parametrize("more", [("--json",), ()], ids=["json", "words"])
+def test_a_reader_who_leaves_a_fit_gets_no_complaint(
+    unread: Unread,  # noqa: F811
+    tmp_path: Path,
+    more: tuple[str, ...],
+) -> None:
+    words = (*FIT, "--record", "piece", "--free", "stiffness", "--out", "fit.npz")
+    code, err = unread(*words, *more)
+    assert code == 0
+    assert err.splitlines() == [err.strip()], "the note on columns, and nothing else"
+    assert err.startswith("Note: v of `swing.csv` is not used")
+    assert dm.load_fit(tmp_path / "fit.npz").converged
 
 
 WRONG = [

@@ -15,7 +15,7 @@ from PIL import Image
 import diffmech as dm
 from diffmech import _records
 
-from .test_cli import Cli, cli, python  # noqa: F401
+from .test_cli import Cli, Unread, cli, python, unread  # noqa: F401
 
 # One program for all maps of this file that compute the same.
 AXIS = ("--axis", "qA=0:180deg:37")
@@ -356,8 +356,20 @@ def test_a_full_disk_is_named_and_the_old_map_stays(
         raise OSError(28, os.strerror(28))
 
     monkeypatch.setattr(_records.os, "fsync", full)
+    monkeypatch.setattr("diffmech.analysis._keeper._SAVE_EVERY", np.inf)  # however slow it is
     code, out, err = cli(*MAP, "--out", "map.npz", "--force")
     assert (code, out) == (1, "")
     assert "cannot write `map.npz`: No space left on device; the map needs" in err
     assert (tmp_path / "map.npz").read_text("utf-8") == "mine"
     assert names(tmp_path) == ["map.npz"]
+
+
+@pytest.mark.parametrize("more", [("--json",), ()], ids=["json", "words"])
+def test_a_reader_who_leaves_a_map_gets_no_complaint(
+    unread: Unread,  # noqa: F811
+    tmp_path: Path,
+    more: tuple[str, ...],
+) -> None:
+    code, err = unread(*MAP, "--out", "map.npz", *more)
+    assert (code, err) == (0, "")
+    assert dm.load_map(tmp_path / "map.npz").verdicts.size == 37

@@ -1,8 +1,15 @@
 """Runs on disk: faithful, atomic, and safe to read whatever the file."""
 
+import csv
+import errno
 import hashlib
 import io
 import json
+import os
+import re
+import signal
+import subprocess
+import sys
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -12,9 +19,11 @@ import numpy as np
 import pytest
 
 import diffmech as dm
+from diffmech import _records
 from diffmech._records import read_record, write_record
 
 from .conftest import machine
+from .made_fits import made_fit
 
 
 @pytest.fixture(scope="module")
@@ -232,3 +241,82 @@ def test_a_folder_or_device_is_never_replaced(run: dm.Trajectory, tmp_path: Path
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match=r"there is no file `.*gone\.npz`"):
         dm.load(tmp_path / "gone.npz")
+
+
+@pytest.mark.parametrize("what", ["run", "table", "fit"])
+def test_a_full_disk_names_the_path_and_the_need_and_leaves_the_old_file(
+    run: dm.Trajectory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    save = {"run": run.save, "table": run.to_csv, "fit": made_fit().save}[what]
+    old, new = tmp_path / "old", tmp_path / "new"
+    before = save(old).read_bytes()
+    size = "" if what == "table" else f"; it needs {len(before) / 1e6:.3g} MB there"
+    for place in ("fsync", "write"):
+        with monkeypatch.context() as patched:
+            if place == "fsync":
+                patched.setattr(_records.os, "fsync", _no_room)
+            else:  # the first byte already
+                patched.setattr(Path, "write_bytes", _no_room)
+                patched.setattr(csv, "writer", _no_room)
+            for path in (old, new):
+                sentence = f"cannot write `{path}`: No space left on device{size}"
+                with pytest.raises(OSError, match=f"^{re.escape(sentence)}$"):
+                    save(path, overwrite=True)
+        assert old.read_bytes() == before
+        assert [path.name for path in tmp_path.iterdir()] == ["old"], place
+
+
+def _no_room(*args: Any) -> None:
+    del args
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+# A process that writes a file again, changed, and kills itself on the way.
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from diffmech import _records
+
+source, kind, target, where = sys.argv[1:]
+
+def kill(*words):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+def half(path, data, whole=Path.write_bytes):
+    whole(path, data[: len(data) // 2])
+    kill()
+
+if where == "writing":
+    Path.write_bytes = half
+elif where == "syncing":
+    os.fsync = kill
+else:
+    Path.replace = kill
+meta, arrays = _records.read_record(source, kind)
+_records.write_record(target, kind, {**meta, "more": 1}, arrays, overwrite=True)
+"""
+
+
+@pytest.mark.parametrize(
+    ("where", "kind", "over"),
+    [("writing", "trajectory", False), ("syncing", "fit", True), ("renaming", "trajectory", True)],
+)
+def test_kill_9_while_saving_leaves_the_old_file_or_none(
+    saved: Path, tmp_path: Path, where: str, kind: str, over: bool
+) -> None:
+    made_fit().save(tmp_path / "fit.npz")
+    source = saved if kind == "trajectory" else tmp_path / "fit.npz"
+    target = source if over else tmp_path / "new.npz"
+    before = source.read_bytes()
+    done = subprocess.run(
+        [sys.executable, "-c", KILLED, str(source), kind, str(target), where],
+        env={**os.environ, "PYTHONPATH": str(Path(dm.__file__).parent.parent)},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    shown = {path.name for path in tmp_path.iterdir() if not path.name.startswith(".")}
+    assert shown == {"run.npz", "fit.npz"}
+    assert source.read_bytes() == before
+    # What was left behind is in nobody's way.
+    dm.load_fit(tmp_path / "fit.npz").save(target, overwrite=over)
+    assert dm.load_fit(target).summary() == made_fit().summary()

@@ -1,5 +1,7 @@
 """Parameters from measured motion: a chaotic boot, its errors, limits, sensors, and wrong calls."""
 
+import dataclasses
+from pathlib import Path
 from typing import Any
 
 import jax
@@ -8,11 +10,22 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import diffmech as dm
+from diffmech._progress import Progress, forget_stop, request_stop
+from diffmech.identification._as_records import as_records
+from diffmech.identification._descent import Descent
+from diffmech.identification._fit import _sieved_and_followed
 from diffmech.identification._free import free_numbers
 from diffmech.identification._measure import as_measure
+from diffmech.identification._preparation import (
+    divided,
+    named_channels,
+    named_free,
+    sensors_of,
+)
 from diffmech.identification._residuals import Problem, Sensors, _start_rows, linearised
 from diffmech.identification._segments import cut
 from diffmech.identification._shots import Machine
+from diffmech.identification._sieve import Sieved
 
 NOISE = np.deg2rad(0.5)
 FREE = ["IBx", "IBy", "IBz"]
@@ -79,6 +92,19 @@ def test_the_fit_is_a_motion_of_the_machine_itself(found: dm.Fit) -> None:
     np.testing.assert_allclose(run.qs, found.computed[0], rtol=0, atol=1e-4)
 
 
+def test_exact_data_converge_and_are_said_to_be_exact(boot: dm.System) -> None:
+    """A motion by `simulate` itself, met to rounding; no error is below single precision."""
+    truth = {"IBx": 2.3e-4, "IBy": 0.5e-4, "IBz": 2e-4}
+    run = dm.simulate(boot.with_params(truth), np.deg2rad([90.0, 1.0]), ts=TIMES)
+    found = dm.fit(boot, run, FREE)
+    assert found.converged, found
+    assert np.all(found.misfit() < 1e-9)
+    assert np.all(found.noise >= 1e-8), "the least that is told from none"
+    assert np.all(np.abs(found.values - list(truth.values())) < 4 * found.errors)
+    assert np.all(found.errors < 1e-5 * found.values)
+    assert found.verdict.endswith("nothing is left but rounding: the data have no noise.")
+
+
 def test_what_is_not_determined_is_said_and_what_is_has_its_error(
     boot: dm.System, found: dm.Fit
 ) -> None:
@@ -143,6 +169,49 @@ def test_angles_that_jump_by_a_turn_are_counted_on(boot: dm.System, found: dm.Fi
     jumping = dm.Record(TIMES, values, straight.channels)
     again = dm.fit(boot, jumping, FREE, wrap=["qB"])
     np.testing.assert_allclose(again.values, found.values, rtol=0, atol=0.01 * np.min(found.errors))
+
+
+@pytest.mark.parametrize("while_", ["growing", "weighing", "predicting", "pressed"])
+def test_a_fit_that_is_broken_off_keeps_the_best_so_far(
+    boot: dm.System,
+    found: dm.Fit,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    while_: str,
+) -> None:
+    """Asked to stop as the command line asks, or by Ctrl-C itself, at any time."""
+    held = dataclasses.replace(measured(1), name="held")
+    noises, calls = [], []
+
+    def linear(problem: Problem, z: Any, states: Any) -> Any:
+        noises.append(problem.noise[0])
+        if {
+            "growing": len(noises) == 3,
+            "weighing": problem.noise[0] != noises[0],
+            "predicting": problem.records[0].name == "held",
+            "pressed": problem.noise[0] != noises[0],
+        }[while_]:
+            calls.append(1)
+            if while_ == "pressed":
+                raise KeyboardInterrupt
+            request_stop()
+        return linearised(problem, z, states)
+
+    monkeypatch.setattr("diffmech.identification._descent.linearised", linear)
+    try:
+        ended = dm.fit(boot, [measured(0), held], FREE, holdout="held", profile="IBz")
+    finally:
+        forget_stop()
+    assert len(calls) == 1, "it stops before the next step"
+    assert ended.settings["interrupted"]
+    assert "it was broken off: the numbers are the best so far" in ended.verdict
+    assert np.all(np.isfinite(ended.values))
+    assert np.all(np.isnan(ended.profiles["IBz"]))
+    assert not ended.held
+    if while_ != "growing":
+        far = np.abs(ended.values - found.values)
+        assert np.max(far / found.errors) < 0.05
+    assert dm.load_fit(ended.save(tmp_path / "fit.npz"), boot).summary() == ended.summary()
 
 
 def linear_problem(boot: dm.System) -> tuple[Problem, np.ndarray, np.ndarray]:
@@ -280,6 +349,7 @@ def test_a_pendulum_of_which_one_angle_is_seen_is_found_with_the_other() -> None
         ({"profile": ["IA"]}, "`profile` names 'IA', which is not free"),
         ({"holdout": ["record"]}, "at least one record to fit"),
         ({"holdout": ["other"]}, "not a record"),
+        ({"holdout": "other"}, "`holdout` names 'other', which is not a record"),
         ({"loss": "hubert"}, "Did you mean 'huber'?"),
         ({"starts": {"qC": (0.0, 1.0)}}, "neither a coordinate nor a rate"),
         ({"data": (TIMES[:3], np.zeros((3, 2)))}, "as many data as unknowns"),
@@ -294,6 +364,84 @@ def test_wrong_calls_get_a_sentence(boot: dm.System, change: dict[str, Any], wor
         dm.fit(given.pop("system"), given.pop("data"), given.pop("free"), **given)
     assert words in str(refused.value)
     assert len(str(refused.value).splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "sieves", "kept"),
+    [
+        # (settled, cost, stopped) of the guess alone, of the best of the sieved ones; 248 numbers
+        ((True, 130.0, False), (True, 100.0, False), False, 0),
+        ((False, 1e9, True), (True, 100.0, False), False, 0),
+        ((True, 250.0, False), (True, 130.0, False), True, 1),
+        ((False, 10.0, False), (True, 130.0, False), True, 1),  # one that is torn fits anything
+        ((True, 250.0, False), (True, 260.0, False), True, 0),
+        ((True, 250.0, False), (False, 10.0, False), True, 0),
+    ],
+)
+def test_guesses_are_sieved_where_the_first_misses_by_more_than_the_noise(
+    boot: dm.System,
+    monkeypatch: pytest.MonkeyPatch,
+    first: tuple[bool, float, bool],
+    then: tuple[bool, float, bool],
+    sieves: bool,
+    kept: int,
+) -> None:
+    problem, z, states = linear_problem(boot)
+    problem = problem._replace(records=(measured(0).between(0.0, 1.235),))
+    assert np.sum(np.isfinite(problem.records[0].values)) == 248
+    ends = []
+    for settled, cost, stopped in (first, then):
+        none = np.zeros((1, len(z) + 1, len(z) + 1))
+        alone = np.array([cost]), np.zeros(1), np.array([settled])
+        ends.append(Descent(z[None], states[None], *alone, 1, none, stopped))
+    starts, sieved = [], []
+
+    def followed(problem: Any, z: Any, states: Any, *rest: Any, **more: Any) -> Descent:
+        starts.append((z, states[:, 0]))
+        return ends[len(starts) - 1]
+
+    def sieve(problem: Any, z: Any, start: Any, spread: Any, *rest: Any) -> Sieved:
+        sieved.append((start, rest))
+        return Sieved(np.stack([z, 2 * z]), np.stack([start, start + 1]))
+
+    monkeypatch.setattr("diffmech.identification._fit.followed", followed)
+    monkeypatch.setattr("diffmech.identification._fit.sieved", sieve)
+    states[0] = [1.0, 2.0, np.nan, 4.0]
+    begin, spread = np.array([5.0, 6.0, 7.0, 8.0]), np.array([0.0, 0.1, 0.0, 0.0])
+    with Progress(1, False, "") as bar:
+        found = _sieved_and_followed(problem, z[None], states[None], begin, spread, 0.0, 3, bar)
+    assert found is ends[kept]
+    assert (len(sieved), len(starts)) == ((1, 2) if sieves else (0, 1))
+    if sieves:
+        start, (times, count, seed) = sieved[0]
+        # What is measured and not said otherwise is taken from the samples.
+        np.testing.assert_array_equal(start, [1.0, 6.0, 7.0, 4.0])
+        assert times == [problem.segments.end[-1]]
+        assert (count, seed) == (48, 3)
+        np.testing.assert_array_equal(starts[1][0], [z, 2 * z])
+        np.testing.assert_array_equal(starts[1][1], [start, start + 1])
+
+
+def test_a_single_name_need_not_be_in_a_list() -> None:
+    channels = ("theta", "phi")
+    alone = sensors_of(channels, "theta", "phi", {})
+    assert alone[1] == ["offset of theta", "scale of phi"]
+    np.testing.assert_equal(alone, sensors_of(channels, ["theta"], ["phi"], {}))
+    assert named_channels("phi", channels, "wrap") == ["phi"]
+    assert named_free("length", ("mass", "length")) == ("length",)
+
+
+def test_a_name_that_two_records_share_names_neither_of_them() -> None:
+    record = dm.Record([0.0, 1.0], {"theta": [0.0, 1.0]}, name="swing")
+    other = dataclasses.replace(record, name="swing (2)")
+    records = as_records([record, other, record])
+    assert [each.name for each in records] == ["swing (1)", "swing (2)", "swing (3)"]
+    with pytest.raises(ValueError, match="is the name of the records 0 and 1 and 2: give a number"):
+        divided(records, ["swing"])
+    for second in ("swing (2)", ["swing (2)"], 1, [1], [1, "swing (2)"]):
+        fitted, held = divided(records, second)
+        assert [each.name for each in held] == ["swing (2)"]
+        assert [each.name for each in fitted] == ["swing (1)", "swing (3)"]
 
 
 def test_what_changes_nothing_is_never_fitted() -> None:

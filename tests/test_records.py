@@ -173,7 +173,7 @@ def test_data_may_come_in_many_forms(tmp_path: Path) -> None:
         assert found.channels == ("theta",), form
         np.testing.assert_array_equal(found.values[:, 0], values, err_msg=form)
     several = as_records([forms["mapping"], path, path, forms["one column"]], ("theta",))
-    assert [each.name for each in several] == ["record 0", "lab", "lab (2)", "record 3"]
+    assert [each.name for each in several] == ["record 0", "lab (1)", "lab (2)", "record 3"]
     pair = (tuple(TS), tuple(values))
     assert [len(each) for each in as_records((pair, pair), ("theta",))] == [4, 4]
     assert len(as_records(pair, ("theta",))) == 1

@@ -52,7 +52,33 @@ def test_more_constant_steps_than_allowed_are_refused_before_the_first() -> None
         dm.simulate(pendulum, [1.0], duration=1.0, max_steps=2**31)
 
 
+def test_more_samples_than_steps_can_pass_are_refused_before_the_first(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refuse(*args: Any, **kwargs: Any) -> None:
+        raise AssertionError("it started to integrate")
+
+    monkeypatch.setattr("diffmech.simulation._simulate.run_in_stretches", refuse)
+    shaken = machine("kapitza")
+    sentence = r"4000002 samples need 1e\+06 steps or more, 4 of them a step, but `max_steps` is"
+    many: list[dict[str, Any]] = [
+        {"duration": 1e-15, "samples": 4_000_002}, {"ts": np.arange(4_000_002.0)},
+    ]  # fmt: skip
+    for times in many:
+        with pytest.raises(ValueError, match=sentence):
+            dm.simulate(shaken, [0.1], max_steps=100, **times)
+    event = {"down": lambda q, *_: q[0]}
+    ways: list[dict[str, Any]] = [{"max_steps": 1_000_001}, {"dt": 0.1}, {"events": event}]
+    for allowed in ways:
+        with pytest.raises(AssertionError, match="it started to integrate"):
+            dm.simulate(shaken, [0.1], duration=1.0, samples=4_000_002, **allowed)
+
+
 def test_the_command_line_refuses_in_its_own_words(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["simulate", "kapitza", "--duration", "1e-15", "--samples", "5000000"]) == 2
+    said = capsys.readouterr().err
+    assert "5000000 samples need 1.25e+06 steps or more, 4 of them a step, but --max-steps" in said
+    assert "take at most 4000001 samples, or raise --max-steps" in said
     assert run(["simulate", "pendulum", "--dt", "1e-9"]) == 2
     said = capsys.readouterr().err
     assert "--dt 1e-09 s makes 1e+10 steps of a run of 10 s, but --max-steps is 1000000" in said

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -292,3 +293,25 @@ def test_a_zoom_is_the_map_itself_on_a_finer_grid() -> None:
         dm.zoom(chart, {"qB": (0, 1)})
     with pytest.raises(ValueError, match="the window of `qA` must be"):
         dm.zoom(chart, {"qA": (1, 1)})
+
+
+@pytest.mark.parametrize("traced", ["duration", "params", "q0", "nothing"])
+def test_a_map_under_a_transformation_is_refused_with_the_way_out(traced: str) -> None:
+    """Also where nothing is traced but the call is within `jit`."""
+    pendulum = dm.systems.pendulum()
+
+    def values(x: Any) -> Any:
+        given: dict[str, Any] = {
+            "duration": {"duration": x},
+            "params": {"duration": 1.0, "params": {"length": x}},
+            "q0": {"duration": 1.0, "q0": {"theta": x}},
+            "nothing": {"duration": 1.0},
+        }[traced]
+        axis = "theta_dot" if traced == "q0" else "theta"
+        return dm.stability_map(pendulum, {axis: (0.0, 1.0, 3)}, dm.Tumble("theta", 1.5), **given)
+
+    with pytest.raises(
+        ValueError,
+        match=r"^`stability_map` must be called outside of `jit`, .* `ensemble` runs under them",
+    ):
+        jax.jit(lambda x: values(x).values)(1.0)

@@ -1,15 +1,17 @@
 """Pictures of fits show what was measured, what the model says, and what is left."""
 
+import dataclasses
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
-from matplotlib import pyplot as plt
+from matplotlib import cbook, pyplot as plt
 
 import diffmech as dm
 
-from .made_fits import made_fit, record_of
+from .made_fits import lagrangian, made_fit, record_of
+from .test_viz import texts
 
 
 @pytest.fixture(autouse=True)
@@ -98,6 +100,41 @@ def test_a_folder_of_a_fit_is_whole_and_names_are_shown_literally(tmp_path: Path
     with pytest.raises(FileExistsError, match="holds results already"):
         dm.viz.save_fit_folder(fit, folder)
     assert not plt.get_fignums(), "figures are closed"
+
+
+HOSTILE = "a $x_1$ 100% </script> | b\n# c `d`"
+
+
+def test_hostile_names_are_shown_literally(tmp_path: Path) -> None:
+    """Of the machine, its numbers, records and channels, in pictures and in the report."""
+    fit = made_fit(names=(HOSTILE, "friction"))
+    record = dataclasses.replace(fit.records[0], name=HOSTILE, channels=(HOSTILE,))
+    machine = dm.System(lagrangian, {"x": "m"}, fit.system.params, name=HOSTILE)
+    fit = dataclasses.replace(
+        fit,
+        records=(record,),
+        computed=fit.computed[:1],
+        system=machine,
+        held=(),
+        predicted=(),
+        starts=fit.starts[:1],
+    )
+    for draw in (dm.viz.fit, dm.viz.fit_residuals, dm.viz.correlations):
+        shown = [text.get_text() for text in texts(draw(fit).figure)]
+        hostile = [text for text in shown if "script" in text]
+        assert hostile, draw
+        assert not [text for text in hostile if cbook.is_math_text(text)], draw
+        assert all("100% </script> | b" in text for text in hostile), draw
+    folder = dm.viz.save_fit_folder(fit, tmp_path / "result")
+    report = (folder / "report.md").read_text("utf-8")
+    literal = r"a \$x\_1\$ 100% \</script\> \| b \# c \`d\`"
+    assert report.startswith(f"# What {literal} is made of\n")
+    assert f"| {literal} | 81 | " in report, "the record"
+    assert f"| {literal} | 40.020 | " in report, "the number"
+    assert f"| record | samples | {literal}" in report, "the channel"
+    assert "</script>" not in report.replace("\\<", "")
+    assert "\n# c" not in report
+    assert dm.load_fit(folder / "fit.npz").records[0].name == HOSTILE
 
 
 def test_a_folder_that_cannot_be_filled_does_not_appear(

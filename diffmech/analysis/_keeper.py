@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._folders import sole_writer
-from .._records import require_writable
+from .._records import reason_of, require_writable
 from ._map_files import differences, part_of, read_map, write_map
 from ._map_record import StabilityMap, span
 
@@ -131,12 +131,13 @@ def _named_faults(path: Path, record: StabilityMap) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno is None:  # it says so itself
+        reason = reason_of(error)
+        if reason is None:  # it says so itself
             raise
         arrays = (record.values, record.verdicts, record.energy_error, record.status)
         need = sum(array.nbytes for array in arrays) / 1e6
         raise type(error)(
-            f"cannot write `{path}`: {error.strerror}; the map needs {need:.3g} MB there"
+            f"cannot write `{path}`: {reason}; the map needs {need:.3g} MB there"
         ) from error
 
 

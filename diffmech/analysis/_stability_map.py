@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import equinox as eqx
+import jax.numpy as jnp
 import numpy as np
 
-from .._checks import as_scalar, trial_condition
+from .._checks import as_scalar, require_concrete, trial_condition
 from .._memory import require_memory
 from .._progress import Progress
 from .._results import Status
@@ -41,6 +42,8 @@ _CHUNK = 16384  # points from one look at Ctrl-C to the next: a fifth of a secon
 _BYTES_A_POINT = 18
 # Of the energy that moves: a motion that loses more than this is not the machine's.
 DEFAULT_TRUST = 1e-4
+
+_INSTEAD = "it computes block after block and keeps them; `ensemble` runs under them"
 
 
 def stability_map(
@@ -162,6 +165,7 @@ def _study(
             )
         trial_condition(criterion, "criterion", *trial_arguments(system.n, system.params))
         criterion = Leaves(criterion)
+    require_concrete("stability_map", _INSTEAD, duration, q0, qd0, params, trust, options)
     if params is not None:
         if isinstance(params, Mapping) and not isinstance(system.params, Mapping):
             system = system.with_params(params)
@@ -169,9 +173,11 @@ def _study(
             params = match_params(params, system.params)
             require_finite_params(params)
             system = eqx.tree_at(lambda each: each.params, system, params)
+    grid = as_grid(system, axes, q0, qd0)
+    require_concrete("stability_map", _INSTEAD, jnp.zeros(()))  # nothing in it need be traced
     return Study(
         system=system,
-        grid=as_grid(system, axes, q0, qd0),
+        grid=grid,
         criterion=criterion,
         duration=float(as_scalar(duration, "duration", positive=True)),
         trust=float(as_scalar(trust, "trust", positive=True)),

@@ -2,12 +2,13 @@
 
 import math
 import re
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import click
 
 from .._suggest import quoted
 from .._units import in_si, rate_unit
+from ._words import between_commas
 
 _KINDS = {
     "rad": "an angle",
@@ -114,19 +115,40 @@ def both_ends(
     return number(first, what, unit, rate=rate), last
 
 
-def numbers(text: str, what: str, unit: str) -> float | list[float]:
-    """One number, or several: `1,2,3` or `[1, 2, 3]`."""
+_MOST_LEVELS = 4  # of brackets
+
+
+def numbers(text: str, what: str, unit: str, levels: int = _MOST_LEVELS) -> Any:
+    """One number, or several: `1,2,3` or `[1,2,3]`, or rows of them: `[[1,0],[0,1]]`."""
     inner = text.strip()
-    if inner.startswith("[") and inner.endswith("]"):
-        inner = inner[1:-1]
-        return [number(part, what, unit) for part in inner.split(",")]
-    parts = inner.split(",")
+    parts = between_commas(inner)
     if len(parts) == 1:
-        return number(inner, what, unit)
-    return [number(part, what, unit) for part in parts]
+        if not (levels and inner.startswith("[") and inner.endswith("]")):
+            return number(inner, what, unit)
+        parts = between_commas(inner[1:-1])
+    found = [numbers(part, what, unit, levels - 1) for part in parts]
+    if len({_shape(each) for each in found}) > 1:
+        raise click.UsageError(f"{what} must have rows of one length, but is {quoted(text)}.")
+    return found
+
+
+def _shape(value: Any) -> tuple[int, ...]:
+    return (len(value), *_shape(value[0])) if isinstance(value, list) else ()
+
+
+def each_of(value: Any) -> list[float]:
+    """The numbers in rows of rows, one after the other."""
+    return [x for part in value for x in each_of(part)] if isinstance(value, list) else [value]
+
+
+def as_typed(value: Any) -> str:
+    """A value as it is typed: `[1.0,2.0]`, which no shell takes apart."""
+    if isinstance(value, list | tuple):
+        return f"[{','.join(map(as_typed, value))}]"
+    return str(value)
 
 
 def has_unit(text: str) -> bool:
     """Whether any number in the text carries a unit."""
-    parts = text.strip().removeprefix("[").removesuffix("]").split(",")
-    return any(found["unit"] for found in map(_QUANTITY.fullmatch, map(str.strip, parts)) if found)
+    parts = (part.strip(" []") for part in text.split(","))
+    return any(found["unit"] for found in map(_QUANTITY.fullmatch, parts) if found)

@@ -11,7 +11,7 @@ from .._units import unit_after
 from ..systems import CATALOGUE
 from ._machines import is_own_file, machine
 from ._options import given_run_options
-from ._quantities import number, numbers
+from ._quantities import each_of, number, numbers
 from ._words import assignments, for_the_shell, require_known
 
 if TYPE_CHECKING:
@@ -48,16 +48,14 @@ def system_with(text: str, params: tuple[str, ...]) -> "AbstractSystem":
     return changed
 
 
-def _note_odd_values(system: "AbstractSystem", path: str, values: float | list[float]) -> None:
+def _note_odd_values(system: "AbstractSystem", path: str, values: Any) -> None:
     """Say so on standard error if a parameter has left the range that makes sense."""
     from ..model import parameter_place, parameter_ranges, parameter_unit
 
     leaf, _ = parameter_place(system.params, path)
     span = parameter_ranges(system)[leaf]
     odd = [
-        value
-        for value in (values if isinstance(values, list) else [values])
-        if span is not None and not span[0] <= value <= span[1]
+        value for value in each_of(values) if span is not None and not span[0] <= value <= span[1]
     ]
     if odd and span is not None:
         unit = unit_after(parameter_unit(system, path))

@@ -11,6 +11,7 @@ from .._units import unit_after
 from ..systems import CATALOGUE
 from ._machines import machine
 from ._options import debug_option, json_option
+from ._quantities import as_typed
 
 
 @click.command()
@@ -53,19 +54,12 @@ def _details(text: str) -> dict[str, Any]:
     known = CATALOGUE.get(name)
     if known:
         title += f": {known[1]}"
-    family = ""
-    if known:
-        from .. import systems as catalogue
-
-        arguments = inspect.signature(getattr(catalogue, name)).parameters.values()
-        spelled = ", ".join(f"{a.name}={a.default}" for a in arguments if a.default is not None)
-        family = f"  arguments    {spelled}; as in {name}:{_example(arguments)}" if spelled else ""
     units, ranges = parameter_units(system), parameter_ranges(system)
     return {
         "text": known[1] if known else system.name,
         "description": "\n".join([title, *rest]),
         "sensible": _sensible(units, ranges),
-        "family": family,
+        "family": family(name) if known else "",
         "coordinates": dict(system.coordinates),
         "units": units,
         "ranges": {path: list(span) if span else None for path, span in ranges.items()},
@@ -96,6 +90,12 @@ def _plain(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _example(arguments: Any) -> str:
-    first = next(iter(arguments))
-    return f"{first.name}={first.default}"
+def family(name: str) -> str:
+    """One line: the arguments of a machine of the catalogue, as they are given; "" for none."""
+    from .. import systems as catalogue
+
+    arguments = inspect.signature(getattr(catalogue, name)).parameters.values()
+    spelled = [f"{a.name}={as_typed(a.default)}" for a in arguments if a.default is not None]
+    if not spelled:
+        return ""
+    return f"  arguments    {', '.join(spelled)}; as in {name}:{spelled[0]}"

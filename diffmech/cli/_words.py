@@ -18,7 +18,19 @@ def assignment(text: str, option: str, example: str) -> tuple[str, str]:
 
 def listed(text: str) -> list[str]:
     """Words between commas; those inside of brackets do not count."""
-    return [part.strip() for part in re.split(r",(?![^\[]*\])", text) if part.strip()]
+    return [part for part in between_commas(text) if part]
+
+
+def between_commas(text: str) -> list[str]:
+    """What commas separate, nothing between two of them included; those in brackets do not."""
+    parts, depth = [""], 0
+    for letter in text:
+        depth = max(depth + (letter == "[") - (letter == "]"), 0)
+        if letter == "," and not depth:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return [part.strip() for part in parts]
 
 
 def assignments(texts: Sequence[str], option: str, example: str) -> dict[str, str]:

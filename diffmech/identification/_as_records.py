@@ -1,6 +1,8 @@
 """Data in any of the forms that people have them in, as records."""
 
 import dataclasses
+import itertools
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -87,14 +89,16 @@ def _from_file(path: Path) -> tuple[Record, ...]:
 
 
 def _distinct(records: tuple[Record, ...]) -> tuple[Record, ...]:
-    """The second "swing" is called "swing (2)", so that every record can be named."""
-    taken: set[str] = set()
+    """Two called "swing" become "swing (1)" and "swing (2)": "swing" might be either of them."""
+    counts = Counter(record.name for record in records)
+    taken = {name for name, count in counts.items() if count == 1}
     result = []
     for record in records:
-        name, number = record.name, 1
-        while name in taken:
-            number += 1
-            name = f"{record.name} ({number})"
+        name = record.name
+        if counts[name] > 1:
+            numbered = (f"{name} ({number})" for number in itertools.count(1))
+            name = next(each for each in numbered if each not in taken)
+            record = dataclasses.replace(record, name=name)
         taken.add(name)
-        result.append(record if name == record.name else dataclasses.replace(record, name=name))
+        result.append(record)
     return tuple(result)

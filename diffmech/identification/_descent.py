@@ -23,6 +23,7 @@ from ._residuals import Linear, Problem, linearised
 _FIRST_DAMPING, _LEAST, _MOST = 1e-3, 1e-12, 1e8
 _SETTLED = 1e-4  # standard errors by which a last step may still move anything
 _CLOSED = 1e-8  # of a state's scale: the largest jump that is left
+_NOTHING = 1e-2  # standard errors: what closing such jumps may cost is no reason not to
 ROUGH_STEPS, ALL_STEPS = 12, 100
 _MANY, _FEW_STEPS = 8, 3  # guesses, of which most are dropped after so many steps
 _SHRINKS, _NEARLY_ZERO = 0.1, 1e-6
@@ -117,7 +118,10 @@ def descend(
         new_size = np.sum(np.abs(new_jumps) / scale[live, None], axis=(1, 2))
         before = here.cost[live] + price[live] * size
         after = there.cost + price[live] * new_size
-        good = after <= before * (1 + 1e-12) + 1e-300
+        # Standard errors are those of the misfit, where it is larger than the noise.
+        error = np.sqrt(np.maximum(2 * there.cost / count, 1.0))
+        forgiven = np.where(open_, 0.0, np.minimum(2 * rise, 0.5 * (_NOTHING * error) ** 2))
+        good = after <= before * (1 + 1e-12) + forgiven + 1e-300
         whole = share[live] == 1.0
         share[live] = np.where(good, np.minimum(4 * share[live], 1.0), 0.25 * share[live])
         damping[live] = np.clip(np.where(good, 0.1, 8.0) * damping[live], _LEAST, 2 * _MOST)
@@ -127,8 +131,6 @@ def descend(
         here = _replaced(here, taken, there, good)
         jumps[taken] = new_jumps[good]
         closed = np.max(np.abs(new_jumps) / scale[live, None], axis=(1, 2)) < _CLOSED
-        # Standard errors are those of the misfit, where it is larger than the noise.
-        error = np.sqrt(np.maximum(2 * there.cost / count, 1.0))
         # A whole step that is not worth taking is rounding.
         whole &= good | (damping[live] <= 8 * _FIRST_DAMPING)
         still = whole & closed & (moved < _SETTLED * error)
@@ -158,12 +160,18 @@ def grown(
         if not tried.stopped:
             tried = tried.best(-(-len(z) // 4))
             z, states = tried.z, tried.states
+    found = None
     while True:
         last = horizon >= whole
-        found = descend(
-            problem, z, states, horizon, ALL_STEPS if last else ROUGH_STEPS,
-            look=partial(look, horizon),
-        )  # fmt: skip
+        try:
+            found = descend(
+                problem, z, states, horizon, ALL_STEPS if last else ROUGH_STEPS,
+                look=partial(look, horizon),
+            )  # fmt: skip
+        except KeyboardInterrupt:  # before its first step
+            if found is None:
+                raise
+            return found.best(1)._replace(stopped=True)
         if last or found.stopped:
             return found.best(1)
         found = found.best(max(-(-len(z) // 4), 1))

@@ -1,6 +1,7 @@
 """From measured motion to parameters."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ from ._preparation import (
     begin_of,
     determined,
     divided,
+    least_noise,
     named_channels,
     named_free,
     noise_of,
@@ -64,7 +66,7 @@ def fit(
     wrap: Sequence[str] = (),
     unknown: str = "refuse",
     loss: str = "squares",
-    holdout: Sequence[str | int] = (),
+    holdout: str | int | Sequence[str | int] = (),
     profile: Sequence[str] = (),
     first_guess: bool = True,
     guesses: int = 1,
@@ -111,8 +113,8 @@ def fit(
       scale out): "refuse", which says what they do determine, or "keep", which fits, with infinite
       errors for what is not determined (`fit.of` has those of combinations that are).
     - `loss`: "squares", or "huber", which lets outliers count less.
-    - `holdout`: names or numbers of records that are not fitted but predicted (their starts are
-      fitted).
+    - `holdout`: names or numbers, from 0 on, of records that are not fitted but predicted (their
+      starts are fitted). Two that are called "swing" are "swing (1)" and "swing (2)" here.
     - `profile`: free numbers whose 95 % intervals are found by fitting again with the number held,
       in `fit.profiles`; `fit.interval` has those of the linearised problem without more ado.
     - `first_guess`: start from the accelerations of smoothed samples, where all coordinates are
@@ -144,8 +146,10 @@ def fit(
     fitted, held = divided([record.unwrapped(*turning) for record in records], holdout)
     profile = named_free(profile, (*numbers.names, *names))
     words = determined(system, numbers, priors or {}, measure is not None, unknown)
-    known, given = noise_of(fitted, channels, noise)
-    machine = Machine(system, numbers, seen.function, len(channels), as_tolerance(rtol))
+    tolerance = as_tolerance(rtol)
+    least = least_noise(fitted, tolerance)
+    known, given = noise_of(fitted, channels, noise, least)
+    machine = Machine(system, numbers, seen.function, len(channels), tolerance)
     slack = max((delays or {}).values(), default=0.0)
     problem = Problem(
         machine=machine,
@@ -179,33 +183,37 @@ def fit(
             found = grown(problem, tried, states, tied, bar.update)
         else:
             found = _sieved_and_followed(problem, tried, states, begin, spread, slack, seed, bar)
-    if not given.all() and not found.stopped:
-        problem, found = _reweighted(problem, found, given)
-    predicted = None
-    if held and not found.stopped:
-        predicted = _predicted(problem, held, seen, begin, starts or {}, found, slack)
-    return made_of(
-        problem,
-        found,
-        (*numbers.names, *names),
-        given,
-        predicted,
-        profile,
-        {
-            "loss": loss,
-            "unknown": unknown,
-            "words": words,
-            "rtol": float(rtol),
-            "segment": float(np.median(problem.segments.end - problem.segments.start)),
-            "segments": len(problem.segments.start),
-            "guesses": len(tried),
-            "seed": seed,
-            "first_horizon": tied,
-            "parting_rate": rate,
-            "interrupted": found.stopped,
-            "first_guess": bool(first_guess and seen.complete),
-        },
-    )
+        look = partial(bar.update, problem.segments.longest)
+        if not given.all() and not found.stopped:
+            problem, found = _reweighted(problem, found, given, least, look)
+        predicted = None
+        if held and not found.stopped:
+            predicted = _predicted(problem, held, seen, begin, starts or {}, found, slack, look)
+            if predicted is None:
+                found = found._replace(stopped=True)
+        return made_of(
+            problem,
+            found,
+            (*numbers.names, *names),
+            given,
+            predicted,
+            profile,
+            {
+                "loss": loss,
+                "unknown": unknown,
+                "words": words,
+                "rtol": tolerance,
+                "segment": float(np.median(problem.segments.end - problem.segments.start)),
+                "segments": len(problem.segments.start),
+                "guesses": len(tried),
+                "seed": seed,
+                "first_horizon": tied,
+                "parting_rate": rate,
+                "interrupted": found.stopped,
+                "first_guess": bool(first_guess and seen.complete),
+            },
+            look,
+        )
 
 
 def _sieved_and_followed(
@@ -234,22 +242,35 @@ def _sieved_and_followed(
     return min(found, again, key=lambda one: (not one.settled[0], one.cost[0]))
 
 
-def _reweighted(problem: Problem, found: Descent, given: np.ndarray) -> tuple[Problem, Descent]:
-    """The noise as residuals show it, and the fit with it."""
-    for _ in range(3):
-        here = linearised(problem, found.z, found.states)
-        weights = problem.dealt(found.z[0]).weights
-        seen = weights > 0
-        count = np.sum(seen, axis=(0, 1))
-        unknown = problem.p + len(problem.records) * problem.machine.size
-        spare = np.maximum(count * (1 - unknown / np.sum(count)), 1.0)
-        ratio = np.sqrt(np.sum(here.residuals[0] ** 2, axis=(0, 1)) / spare)
-        ratio = np.where(given, 1.0, np.maximum(ratio, 1e-12))
-        problem = problem.cut_into(problem.segments, problem.noise * ratio)
-        # One factor for all channels moves nothing.
-        found = descend(problem, found.z, found.states, problem.segments.longest, 30)
-        if np.ptp(np.log(ratio)) < 0.02 and np.max(np.abs(np.log(ratio))) < 0.02:
-            break
+def _reweighted(
+    problem: Problem,
+    found: Descent,
+    given: np.ndarray,
+    least: np.ndarray,
+    look: Callable[[], None],
+) -> tuple[Problem, Descent]:
+    """The noise as residuals show it, but not below `least`, and the fit with it."""
+    try:
+        for _ in range(3):
+            here = linearised(problem, found.z, found.states)
+            weights = problem.dealt(found.z[0]).weights
+            seen = weights > 0
+            count = np.sum(seen, axis=(0, 1))
+            unknown = problem.p + len(problem.records) * problem.machine.size
+            spare = np.maximum(count * (1 - unknown / np.sum(count)), 1.0)
+            ratio = np.sqrt(np.sum(here.residuals[0] ** 2, axis=(0, 1)) / spare)
+            ratio = np.where(given, 1.0, np.maximum(ratio, least / problem.noise))
+            other = problem.cut_into(problem.segments, problem.noise * ratio)
+            # One factor for all channels moves nothing.
+            longest = problem.segments.longest
+            found = descend(other, found.z, found.states, longest, 30, look=look)
+            problem = other
+            if found.stopped or (
+                np.ptp(np.log(ratio)) < 0.02 and np.max(np.abs(np.log(ratio))) < 0.02
+            ):
+                break
+    except KeyboardInterrupt:
+        found = found._replace(stopped=True)
     return problem, found
 
 
@@ -261,17 +282,24 @@ def _predicted(
     starts: Mapping[str, Any],
     found: Descent,
     slack: float,
-) -> tuple[Problem, Descent]:
-    """Records that were held back, with fitted starts and nothing else."""
+    look: Callable[[], None],
+) -> tuple[Problem, Descent] | None:
+    """Records that were held back, with fitted starts and nothing else; None if it was stopped."""
     length = float(np.median(problem.segments.end - problem.segments.start))
     other = problem._replace(
         records=held, start_priors=start_rows(problem.machine.system, len(held), starts)
     ).cut_into(cut(held, length, slack, slack))
-    states = first_states(other, seen, half_windows(held, problem.noise), 1)
     z = found.z.copy()
-    if not seen.complete:
-        return other, followed(other, z, states, begin, slack, frozen=True)
-    for horizon in (_HELD_TIED, other.segments.longest):
-        ran = descend(other, z, states, horizon, 60, frozen=True)
-        states = ran.states
-    return other, ran
+    try:
+        states = first_states(other, seen, half_windows(held, problem.noise), 1)
+        if seen.complete:
+            for horizon in (_HELD_TIED, other.segments.longest):
+                ran = descend(other, z, states, horizon, 60, frozen=True, look=look)
+                if ran.stopped:
+                    break
+                states = ran.states
+        else:
+            ran = followed(other, z, states, begin, slack, lambda _: look(), frozen=True)
+    except KeyboardInterrupt:
+        return None
+    return None if ran.stopped else (other, ran)

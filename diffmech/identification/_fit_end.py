@@ -1,5 +1,6 @@
 """The end of a fit: errors, limits that were reached, what the model shows, all in one record."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -24,8 +25,9 @@ def made_of(
     predicted: tuple[Problem, Descent] | None,
     profile: tuple[str, ...],
     settings: dict[str, Any],
+    look: Callable[[], None],
 ) -> Fit:
-    """The record of a fit that has come to an end."""
+    """The record of a fit that has come to an end; `look` is called before steps of profiles."""
     z, free = found.z[0], problem.machine.free
     own = len(free.names)
     scale = np.concatenate([free.scale, np.ones(problem.sensors.size)])
@@ -73,7 +75,7 @@ def made_of(
             (np.asarray(r.values) - c) / problem.noise
             for r, c in zip(problem.records, computed, strict=True)
         ]),
-        profiles=_profiles(problem, found, rows, unknown, names, scale, profile),
+        profiles=_profiles(problem, found, rows, unknown, names, scale, profile, look),
         settings={**settings, "scale": scale.tolist(), "steps": found.steps},
     )  # fmt: skip
 
@@ -86,14 +88,15 @@ def _profiles(
     names: tuple[str, ...],
     scale: np.ndarray,
     wanted: tuple[str, ...],
+    look: Callable[[], None],
 ) -> dict[str, tuple[float, float]]:
     """Intervals by fitting again; NaN where not all is determined, or the fit has not ended."""
-    if len(unknown) or not found.settled[0]:
+    if len(unknown) or not found.settled[0] or found.stopped:
         return dict.fromkeys(wanted, (np.nan, np.nan))
     profiles = {}
     for name in wanted:
         i = names.index(name)
-        low, high = profiled(problem, found, rows, i)
+        low, high = profiled(problem, found, rows, i, look)
         profiles[name] = (low * float(scale[i]), high * float(scale[i]))
     return profiles
 

@@ -13,7 +13,7 @@ from scipy.special import ndtri
 from .._typing import AnyArray
 from .._units import rate_unit
 from ..model import AbstractSystem
-from ._fit_text import summary_of, text_of, warnings_of
+from ._fit_text import met_exactly, summary_of, text_of, warnings_of
 from ._intervals import Edge, allowed, edges_of, interval
 from ._record import Record
 from ._whiteness import Whiteness
@@ -201,9 +201,13 @@ class Fit(eqx.Module):
     def verdict(self) -> str:
         """In one sentence."""
         said = self.warnings
-        if not said:
-            return "Believable: converged, and what is left looks like noise."
-        return f"To be used with care: {'; '.join(said)}."
+        if said:
+            return f"To be used with care: {'; '.join(said)}."
+        if met_exactly(self):
+            return (
+                "Believable: converged, and nothing is left but rounding: the data have no noise."
+            )
+        return "Believable: converged, and what is left looks like noise."
 
     def __str__(self) -> str:
         return text_of(self)

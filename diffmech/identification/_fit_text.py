@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from ._fit_record import Fit
     from ._record import Record
 
+_EXACT = 0.1  # of a noise that was estimated: only exact data, which have a least one, miss less
 _WORSE = 1.5  # times the error on fitted records: a model that does not carry over
 
 
@@ -44,16 +45,22 @@ def warnings_of(fit: "Fit") -> tuple[str, ...]:
             f"the misfit is {ratio:.3g} times the noise given: the model lacks something, and "
             "errors are too small"
         )
-    if not fit.whiteness.white:
+    if not (fit.whiteness.white or met_exactly(fit)):
         said.append(f"residuals are not noise: {fit.whiteness.sentence}")
     if fit.held:
         ours, theirs = fit.misfit(), fit.misfit(held=True)
-        if np.any(theirs > _WORSE * ours):
+        least = np.where(fit.noise_given, 0.0, _EXACT * fit.noise)
+        if np.any(theirs > np.maximum(_WORSE * ours, least)):
             said.append(
                 f"records held back are missed by {np.max(theirs / ours):.3g} times as much as "
                 "those fitted: the model does not carry over"
             )
     return tuple(said)
+
+
+def met_exactly(fit: "Fit") -> bool:
+    """Whether data are without noise, so that what is left is how they were computed."""
+    return bool(not np.any(fit.noise_given) and np.all(fit.misfit() < _EXACT * fit.noise))
 
 
 def _times_the_noise(fit: "Fit") -> float | None:

@@ -1,5 +1,6 @@
 """What a user passes to a fit, turned into rows and limits."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -13,6 +14,8 @@ from ._guess import noise_of_channel
 from ._record import Record
 from ._residuals import Problem, Sensors
 from ._structure import identifiable
+
+_LEAST_NOISE = 1e-8  # of a channel's size
 
 
 def require_machine(system: Any) -> None:
@@ -195,28 +198,52 @@ def spread_of(system: AbstractSystem, starts: Mapping[str, tuple[float, float]])
 
 
 def divided(
-    records: Sequence[Record], holdout: Sequence[str | int]
+    records: Sequence[Record], holdout: str | int | Sequence[str | int]
 ) -> tuple[tuple[Record, ...], tuple[Record, ...]]:
+    """Records that are fitted, and those held back; a name stands for one record."""
     names = [record.name for record in records]
-    for one in holdout:
-        if one not in names and not (isinstance(one, int) and 0 <= one < len(records)):
-            raise ValueError(
-                f"`holdout` names {quoted(one)}, which is not a record."
-                + suggestion(str(one), names)
-            )
-    held = [i for i, record in enumerate(records) if record.name in holdout or i in holdout]
+    held = set()
+    for one in (holdout,) if isinstance(holdout, str | int | np.integer) else holdout:
+        if one in names:
+            held.add(names.index(one))
+        elif isinstance(one, int | np.integer) and 0 <= one < len(records):
+            held.add(int(one))
+        else:
+            raise ValueError(f"`holdout` names {quoted(one)}, {_unknown(one, names)}")
     if len(held) == len(records):
         raise ValueError("`holdout` must leave at least one record to fit")
     return (
         tuple(record for i, record in enumerate(records) if i not in held),
-        tuple(records[i] for i in held),
+        tuple(records[i] for i in sorted(held)),
     )
 
 
+def _unknown(one: object, names: list[str]) -> str:
+    """Why a word stands for no record: none is called so, or several were."""
+    several = [name for name in names if re.fullmatch(rf"{re.escape(str(one))} \(\d+\)", name)]
+    if len(several) > 1:
+        numbers = " and ".join(str(names.index(name)) for name in several)
+        return (
+            f"which is the name of the records {numbers}: give a number, or the names that they "
+            f"have here, {' and '.join(map(quoted, several))}"
+        )
+    return "which is not a record." + suggestion(str(one), names)
+
+
+def least_noise(records: tuple[Record, ...], rtol: float) -> np.ndarray:
+    """σ of every channel, shape (c,), below which nothing can be told.
+
+    Exact data have no noise; motions are computed to `rtol`, and beyond it what they miss jumps
+    about as steps fall otherwise: no descent settles there.
+    """
+    sizes = np.max([np.nanmax(np.abs(record.values), axis=0) for record in records], axis=0)
+    return np.maximum(max(_LEAST_NOISE, rtol) * sizes, 1e-300)
+
+
 def noise_of(
-    records: tuple[Record, ...], channels: tuple[str, ...], given: Any
+    records: tuple[Record, ...], channels: tuple[str, ...], given: Any, least: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """σ of every channel, and which were given."""
+    """σ of every channel, and which were given; those that were not are not below `least`."""
     known = np.full(len(channels), np.nan)
     for record in records:
         if record.noise is not None:
@@ -237,9 +264,7 @@ def noise_of(
         known[c] = noise_of_channel(records, int(c))
         if np.isnan(known[c]):  # too few samples to tell
             known[c] = 1e-3 * (np.mean([np.nanstd(r.values[:, c]) for r in records]) or 1.0)
-        # Exact data have no noise; beyond single precision nothing can be told by them.
-        size = max(float(np.nanmax(np.abs(r.values[:, c]))) for r in records)
-        known[c] = max(known[c], 1e-8 * size, 1e-300)
+        known[c] = max(known[c], least[c])
     return known, told
 
 

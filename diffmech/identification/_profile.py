@@ -1,5 +1,7 @@
 """Intervals by fitting again: how far a number can go while all others follow."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from ._descent import Descent, descend
@@ -13,11 +15,17 @@ _TRIES = 8
 _STEPS = 60
 
 
-def profiled(problem: Problem, found: Descent, rows: np.ndarray, i: int) -> tuple[float, float]:
+def profiled(
+    problem: Problem,
+    found: Descent,
+    rows: np.ndarray,
+    i: int,
+    look: Callable[[], None] = lambda: None,
+) -> tuple[float, float]:
     """Values of zᵢ whose best fit has a χ² of at most 1.96² above the least: 95 %.
 
     Unlike `interval` without linearising: all other numbers and all starts are fitted again at each
-    end. NaN where such a fit does not converge; infinite where nothing bounds it.
+    end. NaN where such a fit does not converge or is stopped; infinite where nothing bounds it.
 
     Args:
         rows: (R, e) at the fit found, of full rank, shape (p + 1, p + 1).
@@ -31,11 +39,13 @@ def profiled(problem: Problem, found: Descent, rows: np.ndarray, i: int) -> tupl
     ):
         reach = abs(end - z[i])
         on_limit = reach <= 1e-9 * max(abs(z[i]), 1.0)
-        ends.append(float(end) if on_limit else _end(problem, found, i, float(end), last))
+        ends.append(float(end) if on_limit else _end(problem, found, i, float(end), last, look))
     return ends[0], ends[1]
 
 
-def _end(problem: Problem, found: Descent, i: int, value: float, last: float) -> float:
+def _end(
+    problem: Problem, found: Descent, i: int, value: float, last: float, look: Callable[[], None]
+) -> float:
     """Where χ² has risen by 1.96², searched from `value`, no further than `last`."""
     z, side = found.z[0], np.sign(value - found.z[0][i])
     for _ in range(_TRIES):
@@ -43,7 +53,9 @@ def _end(problem: Problem, found: Descent, i: int, value: float, last: float) ->
         pin = np.zeros((1, problem.p + 1))
         pin[0, i], pin[0, -1] = 1 / width, -value / width
         held = problem._replace(priors=np.concatenate([problem.priors, pin]))
-        ran = descend(held, found.z.copy(), found.states.copy(), problem.segments.longest, _STEPS)
+        ran = descend(
+            held, found.z.copy(), found.states.copy(), problem.segments.longest, _STEPS, look=look
+        )
         if not ran.settled[0]:
             return np.nan
         there = float(ran.z[0, i])

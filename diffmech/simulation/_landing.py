@@ -15,7 +15,7 @@ from jax import lax
 from .._checks import is_traced
 from .._typing import AnyArray
 
-_MOST_PASSED = 4  # samples a single step may cover
+MOST_PASSED = 4  # samples a single step may cover
 _SHORTENED = 2 / 3  # of the step it could take; interpolation errors fall by (2/3)⁸ = 1/26
 _SUCCESS: Any = diffrax.RESULTS.successful
 _CLIPPED = 0.999  # a step below this part of what was wished for was cut short
@@ -29,13 +29,13 @@ class LandOnSamples(diffrax.AbstractStepSizeController):
     """
 
     controller: diffrax.AbstractStepSizeController
-    padded_ts: AnyArray  # the samples, then `_MOST_PASSED` times infinity
+    padded_ts: AnyArray  # the samples, then `MOST_PASSED` times infinity
 
     @classmethod
     def over(cls, controller: diffrax.AbstractStepSizeController, ts: AnyArray) -> "LandOnSamples":
         """Around `controller`, for the increasing sample times `ts`."""
         array = jnp if is_traced(ts) else np
-        beyond = np.full(_MOST_PASSED, np.inf, ts.dtype)
+        beyond = np.full(MOST_PASSED, np.inf, ts.dtype)
         return cls(controller, array.concatenate([ts, beyond]))
 
     def wrap(self, direction: Any) -> "LandOnSamples":
@@ -59,7 +59,7 @@ class LandOnSamples(diffrax.AbstractStepSizeController):
 
     def _land(self, t: Any, step: Any, ahead: AnyArray) -> Any:
         """The end of the next step."""
-        window = lax.dynamic_slice(self.padded_ts, (ahead,), (_MOST_PASSED,))
+        window = lax.dynamic_slice(self.padded_ts, (ahead,), (MOST_PASSED,))
         passed = jnp.sum(window <= t + _SHORTENED * step)
         target = window[jnp.maximum(passed, 1) - 1]
         return jnp.where(window[0] <= t + step, target, t + step)
@@ -82,7 +82,7 @@ class LandOnSamples(diffrax.AbstractStepSizeController):
         step = next_t - t
         landed = keep & (t1 - t0 < _CLIPPED * wish)
         step = jnp.where(landed, jnp.maximum(step, wish), step)
-        window = lax.dynamic_slice(self.padded_ts, (ahead,), (_MOST_PASSED,))
+        window = lax.dynamic_slice(self.padded_ts, (ahead,), (MOST_PASSED,))
         ahead = ahead + jnp.sum(window <= t).astype(jnp.int32)
         # A step may be tiny because it landed; only one that failed and is tiny is hopeless.
         hopeless: Any = diffrax.RESULTS.dt_min_reached

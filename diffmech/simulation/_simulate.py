@@ -134,7 +134,10 @@ def simulate(
     """
     warn_if_single_precision()
     q, qd, _, params = prepare(system, 0.0, params, q0=q0, qd0=qd0)
-    times = in_force(sample_times(duration, ts, as_scalar(t0, "t0"), samples, system.n))
+    max_steps = _bound(max_steps)
+    # Adaptive steps pass few samples; a smaller bound is a wish for the beginning of a run.
+    steps = None if dt is not None or events is not None else max(max_steps or 0, DEFAULT_MAX_STEPS)
+    times = in_force(sample_times(duration, ts, as_scalar(t0, "t0"), samples, system.n, steps))
     require_resolved(times)
     settings = _settings(
         system,
@@ -181,13 +184,6 @@ def _settings(
     """How to run, checked."""
     if gradient not in ("reverse", "forward"):
         raise ValueError(f"`gradient` must be 'reverse' or 'forward', but is {gradient!r}")
-    if max_steps is not None:
-        max_steps = as_count(max_steps, "max_steps", 1)
-        if max_steps > MAX_STEPS_LIMIT:
-            raise ValueError(
-                f"`max_steps` must be at most {MAX_STEPS_LIMIT}, but is {max_steps}: more are not "
-                "counted. Shorten the run, or go on from its end in a second one"
-            )
     how = _stabilisation(system, stabilise)
     if method is None:
         stiff = isinstance(how, Penalty) and not how.inertial
@@ -227,6 +223,19 @@ def _settings(
         gradient=gradient,
         stabilise=jax.tree.map(in_force, how),
     )
+
+
+def _bound(max_steps: Any) -> int | None:
+    """How many steps may be tried, checked; None: as many as usual."""
+    if max_steps is None:
+        return None
+    steps = as_count(max_steps, "max_steps", 1)
+    if steps > MAX_STEPS_LIMIT:
+        raise ValueError(
+            f"`max_steps` must be at most {MAX_STEPS_LIMIT}, but is {steps}: more are not "
+            "counted. Shorten the run, or go on from its end in a second one"
+        )
+    return steps
 
 
 def _stabilisation(system: AbstractSystem, given: Any) -> AbstractStabilisation | None:

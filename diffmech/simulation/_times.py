@@ -8,13 +8,19 @@ from .._batches import padded_size
 from .._checks import as_array, as_count, as_scalar, is_traced, require_finite
 from .._memory import require_memory
 from .._typing import AnyArray
+from ._landing import MOST_PASSED
 
 _SMALLEST_SPACING_IN_EPS = 64.0  # of the largest time; a few steps must fit between samples
 _COPIES = 3  # of a sample, alive at once: before and after a stretch of steps, and on the host
 
 
-def sample_times(duration: Any, ts: Any, t0: AnyArray, samples: int, n: int) -> AnyArray:
-    """Strictly increasing sample times of n coordinates, shape (k,), k >= 2."""
+def sample_times(
+    duration: Any, ts: Any, t0: AnyArray, samples: int, n: int, steps: int | None
+) -> AnyArray:
+    """Strictly increasing sample times of n coordinates, shape (k,), k >= 2.
+
+    `steps`: how many may be made, each of which passes a few samples at most; None: any number.
+    """
     if (duration is None) == (ts is None):
         raise ValueError(
             "give either `duration` or `ts`" + (", not both" if ts is not None else "")
@@ -22,7 +28,7 @@ def sample_times(duration: Any, ts: Any, t0: AnyArray, samples: int, n: int) -> 
     if ts is None:
         span = as_scalar(duration, "duration", positive=True)
         count = as_count(samples, "samples", 2)
-        _require_room(count, n)
+        _require_room(count, n, steps)
         return t0 + span * np.linspace(0.0, 1.0, count)
     try:
         array = as_array(ts)
@@ -32,7 +38,7 @@ def sample_times(duration: Any, ts: Any, t0: AnyArray, samples: int, n: int) -> 
         raise ValueError(
             f"`ts` must be at least two times in a row, shape (k,), but has shape {array.shape}"
         )
-    _require_room(array.shape[0], n)
+    _require_room(array.shape[0], n, steps)
     require_finite(array, "ts")
     if not is_traced(array):
         backward = np.flatnonzero(~(np.asarray(array)[1:] > np.asarray(array)[:-1]))
@@ -47,14 +53,20 @@ def sample_times(duration: Any, ts: Any, t0: AnyArray, samples: int, n: int) -> 
     return array
 
 
-def _require_room(count: int, n: int) -> None:
-    """Refuse more samples of (t, q, q̇, work) than memory holds."""
+def _require_room(count: int, n: int, steps: int | None) -> None:
+    """Refuse more samples of (t, q, q̇, work) than memory holds, or than steps can ever pass."""
     each = (2 * n + 2) * np.dtype(np.float64).itemsize
     require_memory(
         _COPIES * each * padded_size(count),
         f"{count} samples of {n} coordinate{'s' if n > 1 else ''} and rates",
         "take fewer samples, or a shorter run",
     )
+    if steps is not None and count - 1 > MOST_PASSED * steps:
+        raise ValueError(
+            f"{count} samples need {(count - 1) / MOST_PASSED:.3g} steps or more, {MOST_PASSED} of "
+            f"them a step, but `max_steps` is {steps}: take at most {MOST_PASSED * steps + 1} "
+            "samples, or raise `max_steps`"
+        )
 
 
 def require_resolved(times: AnyArray) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 from matplotlib import pyplot as plt
 
 from .._folders import staged_folder
+from .._records import reason_of
 from .._units import unit_after
 from ..identification import Fit
 from ..model import parameter_paths
@@ -50,6 +51,18 @@ def save_fit_folder(fit: Fit, path: str | Path, *, overwrite: bool = False) -> P
 
 
 def _fill(folder: Path, fit: Fit, *, command: str = "", data: str = "") -> None:
+    try:
+        _written(folder, fit, command, data)
+    except OSError as error:
+        reason = reason_of(error)
+        if reason is None:  # it says so itself
+            raise
+        raise type(error)(
+            f"cannot write in `{folder.parent}`: {reason}; this fit needs a few MB there"
+        ) from error
+
+
+def _written(folder: Path, fit: Fit, command: str, data: str) -> None:
     fit.save(folder / NUMBERS)
     pictures: list[tuple[str, Callable[[Fit], Any]]] = [
         (MEASURED, measured_and_model),

@@ -13,7 +13,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from .._folders import staged_folder
-from .._records import atomic_file
+from .._records import atomic_file, reason_of
 from .._results import name_of
 from ..model import parameter_paths
 from ..simulation import RUN_FILE, Trajectory
@@ -85,8 +85,8 @@ def _fill(
         numbers = sum(np.asarray(x).nbytes for x in (run.ts, run.qs, run.qds, run.work))
         need = (8 * numbers + pictures * _PICTURE_BYTES) / 1e6
         raise type(error)(
-            f"cannot write in `{folder.parent}`: {error.strerror or error}; this run needs about "
-            f"{math.ceil(need)} MB there"
+            f"cannot write in `{folder.parent}`: {reason_of(error) or error}; this run needs "
+            f"about {math.ceil(need)} MB there"
         ) from error
 
 
