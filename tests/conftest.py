@@ -36,16 +36,19 @@ from diffmech.systems import CATALOGUE  # noqa: E402
 os.environ.setdefault("DIFFMECH_CACHE", "0")
 dm.cache()
 
-# JAX 0.10 can write its loops by an older route, which takes a quarter less CPU time over a test
-# file and gives the same digits to 1e-13. This process takes it; the processes that tests start
-# (command line, examples, tuning) and newer versions of JAX compile as users' programs do.
+# Small loops run as one piece, in half the time, as after `tune_cpu`; and JAX 0.10 can write loops
+# by an older route, which takes a quarter less CPU time over a test file and gives the same digits
+# to 1e-13. This process does so; the processes that tests start (command line, examples, tuning)
+# compile as users' programs do.
+_given = os.environ.get("XLA_FLAGS")
+_flags = ["--xla_backend_extra_options=xla_cpu_small_while_loop_byte_threshold=100000000"]
 if jax.__version_info__ < (0, 11):
-    _given = os.environ.get("XLA_FLAGS")
-    os.environ["XLA_FLAGS"] = f"--xla_cpu_use_fusion_emitters=false {_given or ''}".strip()
-    jax.devices()  # the backend reads them once, here
-    os.environ.pop("XLA_FLAGS")
-    if _given is not None:
-        os.environ["XLA_FLAGS"] = _given
+    _flags.append("--xla_cpu_use_fusion_emitters=false")
+os.environ["XLA_FLAGS"] = " ".join([*_flags, _given or ""]).strip()
+jax.devices()  # the backend reads them once, here
+os.environ.pop("XLA_FLAGS")
+if _given is not None:
+    os.environ["XLA_FLAGS"] = _given
 
 # Tracing makes millions of small objects that stay; looking through them took a tenth of the time.
 gc.set_threshold(500_000, 50, 1000)
