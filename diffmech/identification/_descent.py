@@ -17,13 +17,18 @@ from typing import NamedTuple
 import numpy as np
 
 from ._chains import Laws, Reduced, joined, reduced, states as states_along
+from ._bent import Steps
 from ._limited import limited
 from ._residuals import Linear, Problem, linearised
 
 _FIRST_DAMPING, _LEAST, _MOST = 1e-3, 1e-12, 1e8
 _SETTLED = 1e-4  # standard errors by which a last step may still move anything
+_ROUGHLY, _LATER_DAMPING = 0.1, 1e-6  # the same before all is tied; damping where that has settled
 _CLOSED = 1e-8  # of a state's scale: the largest jump that is left
 ROUGH_STEPS, ALL_STEPS = 12, 100
+_CALM = 1e-5  # damping, below which steps may be bent
+_UPHILL, _TORN = 0.05, 1e-3  # by which a bent step may raise the cost, and leave jumps
+_VAGUE = 1e-2  # of the tolerance of the integration, in the cost
 _MANY, _FEW_STEPS = 8, 3  # guesses, of which most are dropped after so many steps
 _SHRINKS, _NEARLY_ZERO = 0.1, 1e-6
 
@@ -72,15 +77,18 @@ def descend(
     most_steps: int,
     frozen: bool = False,
     look: Callable[[], None] = lambda: None,
+    enough: float = _SETTLED,
+    first: float = _FIRST_DAMPING,
 ) -> Descent:
     """Make the cost small while `horizon` neighbouring segments are tied; `frozen` keeps z.
 
-    `look` is called before every step. Ctrl-C ends it where it is.
+    `look` is called before every step. Ctrl-C ends it where it is. It has settled when a step moves
+    nothing by more than `enough` standard errors; `first` is the damping to begin with.
     """
     windows = problem.segments.windows(horizon)
     guesses = len(z)
     scale = _scales(states)
-    damping = np.full(guesses, _FIRST_DAMPING)
+    damping = np.full(guesses, first)
     share = np.ones(guesses)  # of a step: damping alone does not shorten what closes jumps
     price = np.zeros(guesses)
     settled = np.zeros(guesses, bool)
@@ -88,6 +96,10 @@ def descend(
     jumps = _jumps(here.ends, states, windows)
     count = max(np.count_nonzero(here.residuals[0]), 1)
     done, stopped = 0, False
+    owed = np.full(guesses, np.inf)  # what a step must come down to; −∞: no more bent ones
+    last_steps = [Steps() for _ in range(guesses)]
+    # Integration leaves this much of the cost unknown: a change by less is none.
+    vague = _VAGUE * problem.machine.rtol
     while done < most_steps and not np.all(settled):
         live = np.flatnonzero(~settled & np.isfinite(here.cost))
         if not len(live):
@@ -98,6 +110,13 @@ def descend(
                 problem, _chosen(here, live), z[live], states[live], windows, damping[live], frozen
             )
             dz, ds = dz * share[live, None], ds * share[live, None, None]
+            bent = np.zeros(len(live), bool)
+            calm = (share[live] == 1.0) & (damping[live] <= _CALM) & (owed[live] == np.inf)
+            for i in np.flatnonzero(calm):
+                own, g = last_steps[live[i]], live[i]
+                better = _bent(own, problem, here.rows[g], z[g], states[g], dz[i], ds[i])
+                if better is not None:
+                    bent[i], (dz[i], ds[i]) = True, better
             there = linearised(problem, z[live] + dz, states[live] + ds)
         except KeyboardInterrupt:
             stopped = True
@@ -117,11 +136,28 @@ def descend(
         new_size = np.sum(np.abs(new_jumps) / scale[live, None], axis=(1, 2))
         before = here.cost[live] + price[live] * size
         after = there.cost + price[live] * new_size
-        good = after <= before * (1 + 1e-12) + 1e-300
+        # Jumps that are closed to rounding may still be worth some cost: a step may ask for it.
+        owing = np.where(open_, 0.0, 2 * rise)
+        good = after <= before * (1 + 1e-12 + vague) + owing + 1e-300
         whole = share[live] == 1.0
-        share[live] = np.where(good, np.minimum(4 * share[live], 1.0), 0.25 * share[live])
-        damping[live] = np.clip(np.where(good, 0.1, 8.0) * damping[live], _LEAST, 2 * _MOST)
+        # A bent step goes where the next plain one falls below all that was: if not, it is the last.
+        sound = bent & (there.cost <= here.cost[live] + _UPHILL) & (
+            np.max(np.abs(new_jumps) / scale[live, None], axis=(1, 2)) < _TORN
+        )
+        owed[live] = np.where(
+            np.isfinite(owed[live]) & (after > owed[live]), -np.inf,
+            np.where(sound & ~good, before, np.where(np.isfinite(owed[live]), np.inf, owed[live])),
+        )  # fmt: skip
+        good |= sound
+        # One that was bent in vain is followed by the plain one.
+        refused = ~good & ~bent
+        shorter = np.where(good, np.minimum(4 * share[live], 1.0), 0.25 * share[live])
+        share[live] = np.where(good | refused, shorter, share[live])
+        factor = np.where(good, 0.1, np.where(refused, 8.0, 1.0))
+        damping[live] = np.clip(factor * damping[live], _LEAST, 2 * _MOST)
         taken = live[good]
+        for g in live[~good]:
+            last_steps[g].clear()
         z[taken] += dz[good]
         states[taken] += ds[good]
         here = _replaced(here, taken, there, good)
@@ -130,13 +166,37 @@ def descend(
         # Standard errors are those of the misfit, where it is larger than the noise.
         error = np.sqrt(np.maximum(2 * there.cost / count, 1.0))
         # A whole step that is not worth taking is rounding.
-        whole &= good | (damping[live] <= 8 * _FIRST_DAMPING)
-        still = whole & closed & (moved < _SETTLED * error)
+        whole &= good | (refused & (damping[live] <= 8 * _FIRST_DAMPING))
+        still = whole & closed & (moved < enough * error)
         settled[live] = still | (damping[live] > _MOST)
     jump = np.max(np.abs(jumps) / scale[:, None], axis=(1, 2), initial=0.0)
     settled &= (damping <= _MOST) & (jump < 1e-6) & np.isfinite(here.cost)
     rows = _tied(here, states, windows, np.zeros(guesses))[1]
     return Descent(z, states, here.cost, jump, settled, done, rows, stopped)
+
+
+def _bent(
+    last: Steps,
+    problem: Problem,
+    rows: np.ndarray,
+    z: np.ndarray,
+    states: np.ndarray,
+    dz: np.ndarray,
+    ds: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """A better step of one guess than (dz, ds), inside all limits; None if that is as good."""
+    p, m = len(z), states.shape[1]
+
+    def moves(step: np.ndarray) -> np.ndarray:
+        along = rows[..., :m] @ step[p:].reshape(states.shape)[..., None]
+        return (along[..., 0] + rows[..., m:-1] @ step[:p]).ravel()
+
+    x, step = np.concatenate([z, states.ravel()]), np.concatenate([dz, ds.ravel()])
+    found = last.bent(x, step, moves)
+    if found is None:
+        return None
+    inside = problem.limits[:, :-1] @ (z + found[:p]) >= problem.limits[:, -1]
+    return (found[:p], found[p:].reshape(states.shape)) if np.all(inside) else None
 
 
 def grown(
@@ -152,22 +212,25 @@ def grown(
     after a few steps. `look` gets the number of segments that are tied.
     """
     whole = problem.segments.longest
-    horizon = min(first, whole)
+    horizon, damping = min(first, whole), _FIRST_DAMPING
     if len(z) > _MANY:
         tried = descend(problem, z, states, horizon, _FEW_STEPS, look=partial(look, horizon))
         if not tried.stopped:
             tried = tried.best(-(-len(z) // 4))
             z, states = tried.z, tried.states
     while True:
-        last = horizon >= whole
+        # The last stretch may be twice as long: differences grow no more than along two others.
+        last = 2 * horizon >= whole
+        horizon = whole if last else horizon
         found = descend(
-            problem, z, states, horizon, ALL_STEPS if last else ROUGH_STEPS,
-            look=partial(look, horizon),
+            problem, z, states, horizon, ALL_STEPS if last else ROUGH_STEPS, False,
+            partial(look, horizon), _SETTLED if last else _ROUGHLY, damping,
         )  # fmt: skip
         if last or found.stopped:
             return found.best(1)
         found = found.best(max(-(-len(z) // 4), 1))
         z, states = found.z, found.states
+        damping = _LATER_DAMPING if np.all(found.settled) else _FIRST_DAMPING
         horizon = min(4 * horizon, whole)
 
 
