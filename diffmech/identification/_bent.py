@@ -50,7 +50,7 @@ class Steps:
             if of_s @ of_y > _LEAST * (of_s @ of_s):
                 pairs.append((s, y, of_s, of_y, of_s @ of_y))
         better, of_better, factors = step, of_step, []
-        for s, y, of_s, of_y, size in reversed(pairs):
+        for _, y, of_s, of_y, size in reversed(pairs):
             factor = float(of_s @ of_better / size)
             better, of_better = better - factor * y, of_better - factor * of_y
             factors.append(factor)

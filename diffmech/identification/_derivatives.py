@@ -219,9 +219,7 @@ def chosen_half(
     return half, noise_of(local) if noise is None else noise
 
 
-def _departs(
-    long: Local, shorter: list[tuple[float, Local]], noise: float, ts: np.ndarray
-) -> bool:
+def _departs(long: Local, shorter: list[tuple[float, Local]], noise: float, ts: np.ndarray) -> bool:
     """Whether accelerations differ by more than noise from those of any shorter window.
 
     The long window's estimate is the best linear one of its samples, so the variance of the

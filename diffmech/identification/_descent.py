@@ -5,7 +5,8 @@ Each step solves the linearised problem with the segments tied together exactly
 
     cost + ν Σ |jumps between segments| / scale
 
-smaller, with ν large enough that closing jumps is never paid for by not fitting. The horizon grows:
+smaller, with ν large enough that closing jumps is never paid for by not fitting. Where steps shrink
+slowly they are bent (`_bent`). The horizon grows:
 at first only short stretches of segments are tied, so that a wrong parameter spoils the motion
 only so far; then twice as many, until every record is one motion.
 """
@@ -16,8 +17,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ._chains import Laws, Reduced, joined, reduced, states as states_along
 from ._bent import Steps
+from ._chains import Laws, Reduced, joined, reduced, states as states_along
 from ._limited import limited
 from ._residuals import Linear, Problem, linearised
 
@@ -140,9 +141,11 @@ def descend(
         owing = np.where(open_, 0.0, 2 * rise)
         good = after <= before * (1 + 1e-12 + vague) + owing + 1e-300
         whole = share[live] == 1.0
-        # A bent step goes where the next plain one falls below all that was: if not, it is the last.
-        sound = bent & (there.cost <= here.cost[live] + _UPHILL) & (
-            np.max(np.abs(new_jumps) / scale[live, None], axis=(1, 2)) < _TORN
+        # From where a bent step goes the next plain one must fall below what was, or no more bend.
+        sound = (
+            bent
+            & (there.cost <= here.cost[live] + _UPHILL)
+            & (np.max(np.abs(new_jumps) / scale[live, None], axis=(1, 2)) < _TORN)
         )
         owed[live] = np.where(
             np.isfinite(owed[live]) & (after > owed[live]), -np.inf,
@@ -208,8 +211,9 @@ def grown(
 ) -> Descent:
     """Descend with horizons that grow from `first` segments to whole records; one guess is left.
 
-    Of several guesses the worse three quarters are dropped at each horizon, and of many, before,
-    after a few steps. `look` gets the number of segments that are tied.
+    Before all is tied they settle roughly. Of several guesses the worse three quarters are dropped
+    at each horizon, and of many, before, after a few steps. `look` gets the number of segments that
+    are tied.
     """
     whole = problem.segments.longest
     horizon, damping = min(first, whole), _FIRST_DAMPING
