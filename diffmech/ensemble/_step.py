@@ -51,10 +51,10 @@ def rolled_step(
 
     def stage(i: Any, carry: tuple[Any, Any]) -> tuple[Any, Any]:
         rates, _ = carry
-        end = start + h * jnp.sum(weights[i][:, None, None] * rates, axis=0)
+        end = start + h * sum(weights[i, j] * rates[j] for j in range(stages - 1))
         new = field.derivative(t + nodes[i] * h, tuple(end[j] for j in range(size)))
         return lax.dynamic_update_index_in_dim(rates, jnp.stack(new), i, 0), end
 
     rates, end = lax.fori_loop(1, stages, stage, (rates, start))
-    error = h * jnp.sum(jnp.asarray(tableau.error)[:, None, None] * rates, axis=0)
+    error = h * sum(w * rates[j] for j, w in enumerate(tableau.error) if w)
     return Step(tuple(end), tuple(rates[-1]), tuple(error))

@@ -131,6 +131,37 @@ class Balance:
         )
 
 
+def accelerations(balance: Balance, states: States) -> tuple[np.ndarray, np.ndarray]:
+    """q̈, shape (states, n), and its derivatives by the numbers, (states, n, p).
+
+    M ∂q̈ − Jᵀ∂λ = −∂(M q̈ + b − Jᵀλ) with q̈ and λ held, J ∂q̈ = −∂(J q̈ + c).
+    """
+    n = balance.n
+    if balance.m:
+        motions = balance.motions(states)
+        found, lam, inverse = motions.qdd, motions.multipliers, motions.inverse
+    else:
+        mass, bias = balance.at(("mass", "bias"), states)
+        inverse = _plain_inverse(mass)
+        found, lam = -(inverse @ bias[..., None])[..., 0], np.zeros((len(states.q), 0))
+    force, bend = balance.at(("force slope", "bend slope"), states, found, lam)
+    return found, -(inverse @ np.concatenate([force, bend], axis=1))[:, :n]
+
+
+def _plain_inverse(mass: np.ndarray) -> np.ndarray:
+    """M⁻¹ at many states, NaN where it is not finite or singular."""
+    units = 1 / np.sqrt(np.maximum(np.abs(np.einsum("sii->si", mass)), 1e-300))
+    scale = units[:, :, None] * units[:, None, :]
+    scaled = mass * scale
+    sound = np.all(np.isfinite(scaled), axis=(1, 2))
+    scaled[~sound] = np.eye(mass.shape[1])
+    sound &= np.linalg.det(scaled) != 0
+    scaled[~sound] = np.eye(mass.shape[1])
+    inverse = np.linalg.inv(scaled) * scale
+    inverse[~sound] = np.nan
+    return inverse
+
+
 class _Written(NamedTuple):
     """Equations on a tape: inputs, places by name, number of constraint rows.
 

@@ -21,6 +21,7 @@ _MOST_CENTRES = 2000  # at which windows are compared
 _MOST_SIZES = 24
 _DOUBT = 3.0  # standard deviations by which a mean square may exceed its expectation
 _MOST_NUMBERS = 100_000  # alive at once: what a cache holds
+_EVEN = 1e-6  # of the time between samples: by less they count as evenly spaced
 _LONGEST_HOLE = 0.5  # of h, between two samples in a window
 _LONGEST_REST = 0.2  # of h, without samples at either end of a window
 
@@ -56,11 +57,74 @@ def local_polynomials(
     width = max(int(np.max(last - first, initial=0)), 2)
     portion = max(1, _MOST_NUMBERS // (width * (degree + 1)))
     usual = float(np.median(np.diff(times)))
-    parts = [
-        _portion(times, found, centres[rows], first[rows], last[rows], half, degree, width, usual)
-        for rows in (slice(i, i + portion) for i in range(0, len(centres), portion))
-    ]
-    return Local(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+    whole = Local(*(np.full((len(centres), *more), np.nan) for more in ((3,), (3, 3), (), ())))
+    alike = _alike(times, centres, first, last, width, degree, usual)
+    if np.any(alike):
+        part = _alike_windows(times, found, centres[alike], first[alike], half, degree, width)
+        _fill(whole, alike, part)
+    ends = np.minimum(
+        centres - times[np.minimum(first, len(times) - 1)], times[np.maximum(last - 1, 0)] - centres
+    )
+    long_enough = half - ends <= max(1.5 * usual, _LONGEST_REST * half)
+    others = np.flatnonzero(~alike & long_enough & (last - first >= degree + 2))
+    for rows in (others[i : i + portion] for i in range(0, len(others), portion)):
+        part = _portion(
+            times, found, centres[rows], first[rows], last[rows], half, degree, width, usual
+        )
+        _fill(whole, rows, part)
+    return whole
+
+
+def _fill(whole: Local, rows: np.ndarray, part: Local) -> None:
+    for room, array in zip(whole, part, strict=True):
+        room[rows] = array
+
+
+def _alike(
+    times: np.ndarray,
+    centres: np.ndarray,
+    first: np.ndarray,
+    last: np.ndarray,
+    width: int,
+    degree: int,
+    usual: float,
+) -> np.ndarray:
+    """Which windows have one and the same shape: full ones around samples at even times."""
+    even = np.ptp(np.diff(times)) < _EVEN * usual and width % 2 and width >= degree + 2
+    middle = np.minimum(first + width // 2, len(times) - 1)
+    there = np.abs(times[middle] - centres) < _EVEN * usual
+    return even & there & (last - first == width)
+
+
+def _alike_windows(
+    times: np.ndarray,
+    found: np.ndarray,
+    centres: np.ndarray,
+    first: np.ndarray,
+    half: float,
+    degree: int,
+    width: int,
+) -> Local:
+    """Fits in windows of one shape, for which one system of equations is solved."""
+    u = (times[first[0] : first[0] + width] - centres[0]) / half
+    powers = u[:, None] ** np.arange(degree + 1)
+    y = np.lib.stride_tricks.sliding_window_view(found, width)[first]
+    mean = y.mean(axis=1, keepdims=True)
+    centred = y - mean  # large offsets cost no digits
+    inverse = np.linalg.inv(powers.T @ powers)
+    coefficients = centred @ (powers @ inverse)
+    residuals = centred - coefficients @ powers.T
+    scale = np.array([1.0, 1 / half, 2 / half**2])
+    states = coefficients[:, :3] * scale
+    states[:, :1] += mean
+    covariance = inverse[:3, :3] * scale[:, None] * scale
+    count = len(centres)
+    return Local(
+        states,
+        np.broadcast_to(covariance, (count, 3, 3)),
+        _dots(residuals, residuals),
+        np.full(count, width - degree - 1.0),
+    )
 
 
 def _portion(
@@ -145,7 +209,7 @@ def chosen_half(
         if np.all(np.isnan(local.squares)):
             break
         level = noise_of(local) if level is None else level  # the shortest follows the motion best
-        if any(_departs(local, other, level, ts, width) for width, other in tried):
+        if tried and _departs(local, tried, level, ts):
             break
         tried.append((half, local))
         half = max(half * _RATIO, half + usual)
@@ -155,17 +219,20 @@ def chosen_half(
     return half, noise_of(local) if noise is None else noise
 
 
-def _departs(long: Local, short: Local, noise: float, ts: np.ndarray, half: float) -> bool:
-    """Whether accelerations differ by more than noise.
+def _departs(long: Local, shorter: list[tuple[float, Local]], noise: float, ts: np.ndarray) -> bool:
+    """Whether accelerations differ by more than noise from those of any shorter window.
 
     The long window's estimate is the best linear one of its samples, so the variance of the
     difference is the difference of the variances.
     """
-    variance = noise**2 * (short.covariances[:, 2, 2] - long.covariances[:, 2, 2])
+    halves = np.array([half for half, _ in shorter])
+    bends = np.stack([short.states[:, 2] for _, short in shorter])
+    spreads = np.stack([short.covariances[:, 2, 2] for _, short in shorter])
+    variance = noise**2 * (spreads - long.covariances[:, 2, 2])
     both = np.isfinite(variance) & (variance > 0)
-    if not np.any(both):
-        return False
-    excess = (long.states[both, 2] - short.states[both, 2]) ** 2 / variance[both]
-    independent = max(1.0, np.mean(both) * (ts[-1] - ts[0]) / (2 * half))
-    independent = min(independent, float(np.sum(both)))
-    return bool(np.mean(excess) > 1 + _DOUBT * np.sqrt(2 / independent))
+    count = np.sum(both, axis=1)
+    misses = np.where(both, long.states[:, 2] - bends, 0.0)
+    excess = np.sum(misses**2 / np.where(both, variance, 1.0), axis=1) / np.maximum(count, 1)
+    independent = np.maximum(1.0, np.mean(both, axis=1) * (ts[-1] - ts[0]) / (2 * halves))
+    independent = np.maximum(np.minimum(independent, count), 1.0)
+    return bool(np.any((count > 0) & (excess > 1 + _DOUBT * np.sqrt(2 / independent))))

@@ -5,27 +5,28 @@ Each step solves the linearised problem with the segments tied together exactly
 
     cost + ν Σ |jumps between segments| / scale
 
-smaller, with ν large enough that closing jumps is never paid for by not fitting. The horizon grows:
-at first only short stretches of segments are tied, so that a wrong parameter spoils the motion
-only so far; then twice as many, until every record is one motion.
+smaller, with ν large enough that closing jumps is never paid for by not fitting. Where steps shrink
+slowly they are bent (`_bent`).
 """
 
 from collections.abc import Callable
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
+from ._bent import Steps
 from ._chains import Laws, Reduced, joined, reduced, states as states_along
 from ._limited import limited
 from ._residuals import Linear, Problem, linearised
 
-_FIRST_DAMPING, _LEAST, _MOST = 1e-3, 1e-12, 1e8
-_SETTLED = 1e-4  # standard errors by which a last step may still move anything
+FIRST_DAMPING, _LEAST, _MOST = 1e-3, 1e-12, 1e8
+SETTLED = 1e-4  # standard errors by which a last step may still move anything
 _CLOSED = 1e-8  # of a state's scale: the largest jump that is left
 _NOTHING = 1e-2  # standard errors: what closing such jumps may cost is no reason not to
-ROUGH_STEPS, ALL_STEPS = 12, 100
-_MANY, _FEW_STEPS = 8, 3  # guesses, of which most are dropped after so many steps
+ALL_STEPS = 100
+_CALM = 1e-5  # damping, below which steps may be bent
+_UPHILL, _TORN = 0.05, 1e-3  # by which a bent step may raise the cost, and leave jumps
+_VAGUE = 1e-2  # of the tolerance of the integration, in the cost
 _SHRINKS, _NEARLY_ZERO = 0.1, 1e-6
 
 
@@ -73,15 +74,18 @@ def descend(
     most_steps: int,
     frozen: bool = False,
     look: Callable[[], None] = lambda: None,
+    enough: float = SETTLED,
+    first: float = FIRST_DAMPING,
 ) -> Descent:
     """Make the cost small while `horizon` neighbouring segments are tied; `frozen` keeps z.
 
-    `look` is called before every step. Ctrl-C ends it where it is.
+    `look` is called before every step. Ctrl-C ends it where it is. It has settled when a step moves
+    nothing by more than `enough` standard errors; `first` is the damping to begin with.
     """
     windows = problem.segments.windows(horizon)
     guesses = len(z)
     scale = _scales(states)
-    damping = np.full(guesses, _FIRST_DAMPING)
+    damping = np.full(guesses, first)
     share = np.ones(guesses)  # of a step: damping alone does not shorten what closes jumps
     price = np.zeros(guesses)
     settled = np.zeros(guesses, bool)
@@ -89,6 +93,10 @@ def descend(
     jumps = _jumps(here.ends, states, windows)
     count = max(np.count_nonzero(here.residuals[0]), 1)
     done, stopped = 0, False
+    owed = np.full(guesses, np.inf)  # what a step must come down to; −∞: no more bent ones
+    last_steps = [Steps() for _ in range(guesses)]
+    # Integration leaves this much of the cost unknown: a change by less is none.
+    vague = _VAGUE * problem.machine.rtol
     while done < most_steps and not np.all(settled):
         live = np.flatnonzero(~settled & np.isfinite(here.cost))
         if not len(live):
@@ -99,6 +107,13 @@ def descend(
                 problem, _chosen(here, live), z[live], states[live], windows, damping[live], frozen
             )
             dz, ds = dz * share[live, None], ds * share[live, None, None]
+            bent = np.zeros(len(live), bool)
+            calm = (share[live] == 1.0) & (damping[live] <= _CALM) & (owed[live] == np.inf)
+            for i in np.flatnonzero(calm):
+                own, g = last_steps[live[i]], live[i]
+                better = _bent(own, problem, here.rows[g], z[g], states[g], dz[i], ds[i])
+                if better is not None:
+                    bent[i], (dz[i], ds[i]) = True, better
             there = linearised(problem, z[live] + dz, states[live] + ds)
         except KeyboardInterrupt:
             stopped = True
@@ -120,20 +135,38 @@ def descend(
         after = there.cost + price[live] * new_size
         # Standard errors are those of the misfit, where it is larger than the noise.
         error = np.sqrt(np.maximum(2 * there.cost / count, 1.0))
+        # Jumps that are closed to rounding may still be worth some cost: a step may ask for it.
         forgiven = np.where(open_, 0.0, np.minimum(2 * rise, 0.5 * (_NOTHING * error) ** 2))
-        good = after <= before * (1 + 1e-12) + forgiven + 1e-300
+        good = after <= before * (1 + 1e-12 + vague) + forgiven + 1e-300
         whole = share[live] == 1.0
-        share[live] = np.where(good, np.minimum(4 * share[live], 1.0), 0.25 * share[live])
-        damping[live] = np.clip(np.where(good, 0.1, 8.0) * damping[live], _LEAST, 2 * _MOST)
+        # From where a bent step goes the next plain one must fall below what was, or no more bend.
+        sound = (
+            bent
+            & (there.cost <= here.cost[live] + _UPHILL)
+            & (np.max(np.abs(new_jumps) / scale[live, None], axis=(1, 2)) < _TORN)
+        )
+        owed[live] = np.where(
+            np.isfinite(owed[live]) & (after > owed[live]), -np.inf,
+            np.where(sound & ~good, before, np.where(np.isfinite(owed[live]), np.inf, owed[live])),
+        )  # fmt: skip
+        good |= sound
+        # One that was bent in vain is followed by the plain one.
+        refused = ~good & ~bent
+        shorter = np.where(good, np.minimum(4 * share[live], 1.0), 0.25 * share[live])
+        share[live] = np.where(good | refused, shorter, share[live])
+        factor = np.where(good, 0.1, np.where(refused, 8.0, 1.0))
+        damping[live] = np.clip(factor * damping[live], _LEAST, 2 * _MOST)
         taken = live[good]
+        for g in live[~good]:
+            last_steps[g].clear()
         z[taken] += dz[good]
         states[taken] += ds[good]
         here = _replaced(here, taken, there, good)
         jumps[taken] = new_jumps[good]
         closed = np.max(np.abs(new_jumps) / scale[live, None], axis=(1, 2)) < _CLOSED
         # A whole step that is not worth taking is rounding.
-        whole &= good | (damping[live] <= 8 * _FIRST_DAMPING)
-        still = whole & closed & (moved < _SETTLED * error)
+        whole &= good | (refused & (damping[live] <= 8 * FIRST_DAMPING))
+        still = whole & closed & (moved < enough * error)
         settled[live] = still | (damping[live] > _MOST)
     jump = np.max(np.abs(jumps) / scale[:, None], axis=(1, 2), initial=0.0)
     settled &= (damping <= _MOST) & (jump < 1e-6) & np.isfinite(here.cost)
@@ -141,42 +174,28 @@ def descend(
     return Descent(z, states, here.cost, jump, settled, done, rows, stopped)
 
 
-def grown(
+def _bent(
+    last: Steps,
     problem: Problem,
+    rows: np.ndarray,
     z: np.ndarray,
     states: np.ndarray,
-    first: int,
-    look: Callable[[int], None] = lambda _: None,
-) -> Descent:
-    """Descend with horizons that grow from `first` segments to whole records; one guess is left.
+    dz: np.ndarray,
+    ds: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """A better step of one guess than (dz, ds), inside all limits; None if that is as good."""
+    p, m = len(z), states.shape[1]
 
-    Of several guesses the worse three quarters are dropped at each horizon, and of many, before,
-    after a few steps. `look` gets the number of segments that are tied.
-    """
-    whole = problem.segments.longest
-    horizon = min(first, whole)
-    if len(z) > _MANY:
-        tried = descend(problem, z, states, horizon, _FEW_STEPS, look=partial(look, horizon))
-        if not tried.stopped:
-            tried = tried.best(-(-len(z) // 4))
-            z, states = tried.z, tried.states
-    found = None
-    while True:
-        last = horizon >= whole
-        try:
-            found = descend(
-                problem, z, states, horizon, ALL_STEPS if last else ROUGH_STEPS,
-                look=partial(look, horizon),
-            )  # fmt: skip
-        except KeyboardInterrupt:  # before its first step
-            if found is None:
-                raise
-            return found.best(1)._replace(stopped=True)
-        if last or found.stopped:
-            return found.best(1)
-        found = found.best(max(-(-len(z) // 4), 1))
-        z, states = found.z, found.states
-        horizon = min(4 * horizon, whole)
+    def moves(step: np.ndarray) -> np.ndarray:
+        along = rows[..., :m] @ step[p:].reshape(states.shape)[..., None]
+        return (along[..., 0] + rows[..., m:-1] @ step[:p]).ravel()
+
+    x, step = np.concatenate([z, states.ravel()]), np.concatenate([dz, ds.ravel()])
+    found = last.bent(x, step, moves)
+    if found is None:
+        return None
+    inside = problem.limits[:, :-1] @ (z + found[:p]) >= problem.limits[:, -1]
+    return (found[:p], found[p:].reshape(states.shape)) if np.all(inside) else None
 
 
 def _linear_cost(problem: Problem, here: Linear, z: np.ndarray) -> np.ndarray:

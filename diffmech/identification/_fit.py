@@ -12,11 +12,12 @@ from .._suggest import quoted, suggestion
 from ..model import AbstractSystem
 from ._as_records import as_records
 from ._beginning import cut_up, first_horizon, first_states, guesses_around
-from ._descent import Descent, descend, grown
+from ._descent import Descent, descend
 from ._fit_end import made_of
 from ._fit_record import Fit
 from ._forward import followed
 from ._free import free_numbers
+from ._grown import grown
 from ._guess import half_windows, parameters_from_accelerations
 from ._measure import Measure, as_measure
 from ._preparation import (

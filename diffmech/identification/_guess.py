@@ -1,17 +1,11 @@
 """First guesses: states from the samples alone, and parameters from accelerations."""
 
-from functools import lru_cache
-from typing import Any
-
-import jax
-import jax.numpy as jnp
 import numpy as np
 
-from ..model import parameter_paths
-from ..motion import acceleration_of
+from ._balance import Balance, States, accelerations
 from ._derivatives import chosen_half, local_polynomials
-from ._free import in_programs
 from ._limited import limited
+from ._named import named_numbers
 from ._record import Record
 from ._residuals import huber
 from ._segments import Segments
@@ -116,27 +110,19 @@ def parameters_from_accelerations(
         parts.append(np.concatenate([ts[:, None], seen.reshape(len(ts), -1)], axis=1))
     table = np.concatenate(parts)
     table = table[np.all(np.isfinite(table), axis=1)]
-    n = len(coordinates)
-    padded = np.full((_MOST_STATES * 2, 1 + 3 * n), np.nan)
-    padded[: len(table)] = table[: len(padded)]
-    ts, q, qd, qdd = padded[:, 0], *np.split(padded[:, 1:], 3, axis=1)
-    numbers = in_programs(machine.free, machine.system.params)
-    program = _accelerations(
-        machine.system.laws,
-        numbers.leaves,
-        tuple(parameter_paths(machine.system.params)),
-        jax.tree.structure(machine.system.params),
-    )
-    own = jax.tree.leaves(machine.system.params)
-    scale = np.sqrt(np.nanmean((qdd - np.nanmean(qdd, axis=0)) ** 2, axis=0))
-    scale = np.where(scale > 0, scale, 1.0)
+    table = table[: 2 * _MOST_STATES]
+    ts, q, qd, qdd = table[:, 0], *np.split(table[:, 1:], 3, axis=1)
+    system, free = machine.system, machine.free
+    named = named_numbers(system.params, free.names)
+    balance = Balance(system.laws, system.n, system.params, named)
+    scale = np.sqrt(np.mean((qdd - np.mean(qdd, axis=0)) ** 2, axis=0)) if len(table) else 1.0
+    scale = np.where(scale > 0, scale, 1.0) * np.ones(system.n)
 
     def rows_at(z: np.ndarray) -> np.ndarray:
-        every = numbers.filled(z[None])[0]
-        found, by = (np.asarray(x) for x in program(own, numbers.scale, every, q, qd, ts))
-        by = by[..., numbers.place]
-        rows = np.concatenate([by, (found - qdd)[..., None]], axis=-1) / scale[:, None]
-        rows = rows[: len(table)].reshape(-1, len(z) + 1)
+        states = States(q, qd, ts, np.tile(z * free.scale, (len(ts), 1)))
+        found, by = accelerations(balance, states)
+        rows = np.concatenate([by * free.scale, (found - qdd)[..., None]], axis=-1)
+        rows = (rows / scale[:, None]).reshape(-1, len(z) + 1)
         return np.where(np.all(np.isfinite(rows), axis=1)[:, None], rows, 0.0)
 
     limits = machine.free.limits
@@ -160,21 +146,3 @@ def parameters_from_accelerations(
             if damping > 1e8:
                 break
     return z
-
-
-@lru_cache(maxsize=16)
-def _accelerations(laws: Any, leaves: Any, paths: Any, structure: Any) -> Any:
-    """q̈ at many states, shape (k, n), and its derivatives by z, (k, n, p)."""
-
-    def one(own: Any, scale: Any, z: Any, q: Any, qd: Any, t: Any) -> Any:
-        changed = dict(zip(paths, own, strict=True))
-        for i, (leaf, index) in enumerate(leaves):
-            value = z[i] * scale[i]
-            changed[leaf] = jnp.asarray(changed[leaf]).at[index].set(value) if index else value
-        params = jax.tree.unflatten(structure, list(changed.values()))
-        return acceleration_of(laws, q, qd, t, params)
-
-    def both(*state: Any) -> Any:
-        return one(*state), jax.jacfwd(one, 2)(*state)
-
-    return jax.jit(jax.vmap(both, in_axes=(None, None, None, 0, 0, 0)))
