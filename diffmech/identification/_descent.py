@@ -10,7 +10,7 @@ slowly they are bent (`_bent`).
 """
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -107,13 +107,8 @@ def descend(
                 problem, _chosen(here, live), z[live], states[live], windows, damping[live], frozen
             )
             dz, ds = dz * share[live, None], ds * share[live, None, None]
-            bent = np.zeros(len(live), bool)
             calm = (share[live] == 1.0) & (damping[live] <= _CALM) & (owed[live] == np.inf)
-            for i in np.flatnonzero(calm):
-                own, g = last_steps[live[i]], live[i]
-                better = _bent(own, problem, here.rows[g], z[g], states[g], dz[i], ds[i])
-                if better is not None:
-                    bent[i], (dz[i], ds[i]) = True, better
+            bent = _bend(last_steps, problem, here, z, states, live, calm, dz, ds)
             there = linearised(problem, z[live] + dz, states[live] + ds)
         except KeyboardInterrupt:
             stopped = True
@@ -174,28 +169,35 @@ def descend(
     return Descent(z, states, here.cost, jump, settled, done, rows, stopped)
 
 
-def _bent(
-    last: Steps,
+def _bend(
+    last_steps: list[Steps],
     problem: Problem,
-    rows: np.ndarray,
+    here: Linear,
     z: np.ndarray,
     states: np.ndarray,
+    live: np.ndarray,
+    calm: np.ndarray,
     dz: np.ndarray,
     ds: np.ndarray,
-) -> tuple[np.ndarray, np.ndarray] | None:
-    """A better step of one guess than (dz, ds), inside all limits; None if that is as good."""
-    p, m = len(z), states.shape[1]
+) -> np.ndarray:
+    """Put better steps in place of (dz, ds) for some of the live guesses; which ones, (live,)."""
+    p, m = problem.p, states.shape[-1]
+    bent = np.zeros(len(live), bool)
+    for i in np.flatnonzero(calm):
+        g = live[i]
+        rows, shape = here.rows[g], states[g].shape
 
-    def moves(step: np.ndarray) -> np.ndarray:
-        along = rows[..., :m] @ step[p:].reshape(states.shape)[..., None]
-        return (along[..., 0] + rows[..., m:-1] @ step[:p]).ravel()
+        def moves(step: np.ndarray, rows: np.ndarray = rows, shape: Any = shape) -> np.ndarray:
+            along = rows[..., :m] @ step[p:].reshape(shape)[..., None]
+            return (along[..., 0] + rows[..., m:-1] @ step[:p]).ravel()
 
-    x, step = np.concatenate([z, states.ravel()]), np.concatenate([dz, ds.ravel()])
-    found = last.bent(x, step, moves)
-    if found is None:
-        return None
-    inside = problem.limits[:, :-1] @ (z + found[:p]) >= problem.limits[:, -1]
-    return (found[:p], found[p:].reshape(states.shape)) if np.all(inside) else None
+        x, step = np.concatenate([z[g], states[g].ravel()]), np.concatenate([dz[i], ds[i].ravel()])
+        better = last_steps[g].bent(x, step, moves)
+        if better is None:
+            continue
+        if np.all(problem.limits[:, :-1] @ (z[g] + better[:p]) >= problem.limits[:, -1]):
+            dz[i], ds[i], bent[i] = better[:p], better[p:].reshape(shape), True
+    return bent
 
 
 def _linear_cost(problem: Problem, here: Linear, z: np.ndarray) -> np.ndarray:
