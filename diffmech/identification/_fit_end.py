@@ -9,6 +9,7 @@ from ..model import AbstractSystem
 from ._chains import triangle
 from ._descent import Descent
 from ._fit_record import SHARE, Fit, channel_unit
+from ._foreseen import foreseen
 from ._limited import active
 from ._profile import profiled
 from ._residuals import Linear, Problem, huber, linearised
@@ -76,7 +77,12 @@ def made_of(
             for r, c in zip(problem.records, computed, strict=True)
         ]),
         profiles=_profiles(problem, found, rows, unknown, names, scale, profile, look),
-        settings={**settings, "scale": scale.tolist(), "steps": found.steps},
+        settings={
+            **settings,
+            "scale": scale.tolist(),
+            "steps": found.steps,
+            "foreseen": foreseen(problem.segments, here, found.states[0]),
+        },
     )  # fmt: skip
 
 

@@ -47,6 +47,12 @@ def warnings_of(fit: "Fit") -> tuple[str, ...]:
         )
     if not (fit.whiteness.white or met_exactly(fit)):
         said.append(f"residuals are not noise: {fit.whiteness.sentence}")
+    foreseen = fit.settings.get("foreseen", np.inf)
+    if np.isfinite(foreseen):
+        said.append(
+            f"a single run from the fitted start shows this motion for {foreseen:.3g} s at most: "
+            "it is chaotic, and rounding grows beyond the noise"
+        )
     if fit.held:
         ours, theirs = fit.misfit(), fit.misfit(held=True)
         least = np.where(fit.noise_given, 0.0, _EXACT * fit.noise)
