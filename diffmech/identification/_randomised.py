@@ -18,7 +18,8 @@ from ._plain import Plain
 _APART = 0.2  # standard errors over which differences are taken
 _NEARER = (1.0, -1.0, 0.1, -0.1, 0.01, -0.01, 0.0)  # of that, the first that the limits allow
 _FIRST_DAMPING, _LEAST, _MOST = 1e-2, 1e-6, 1e6
-_STILL = 0.05  # of the cost: what a step must gain for another one
+_DAMPINGS, _AFTER_NONE = (0.01, 0.3, 10.0), 300.0  # tried at once, times the last; if none helped
+_STILL = 0.3  # of the cost: what a step must promise to be made
 _FIRM, _OFF = 1e6, 1e-2  # a limit in the way of a step: how firm it is, and errors to stay off it
 _ROUNDS = 3  # of steps, with more limits each time
 
@@ -54,45 +55,55 @@ class Guesses(NamedTuple):
 def improved(plain: Plain, guesses: Guesses, until: float, steps: int) -> Guesses:
     """At most so many steps of every guess towards the data up to `until` [s]."""
     x, root = guesses.x.copy(), guesses.root.copy()
-    misses, slopes = _near(plain, x, root, until)
-    noise = guesses.noise * plain.counted(until)
-    cost = _cost(plain, x, misses, noise, guesses.shift)
+    noise, shift = guesses.noise * plain.counted(until), guesses.shift
+    misses = plain.missed(x, until)
+    cost = _cost(plain, x, misses, noise, shift)
     damping = np.full(len(x), _FIRST_DAMPING)
+    slopes = np.zeros((*misses.shape, x.shape[1]))
     live = np.flatnonzero(np.isfinite(cost))
+    stale = np.ones(len(x), bool)
     for _ in range(steps):
-        if not len(live):
-            break
+        old = live[stale[live]]
+        if len(old):
+            slopes[old] = _slopes(plain, x[old], root[old], misses[old], until)
+            stale[old] = False
         believed = root[live] / plain.spread[:, None]
         rows = np.concatenate([slopes[live], believed], axis=1)
-        left = np.concatenate(
-            [
-                misses[live] - noise[live],
-                (x[live] - plain.centre) / plain.spread - guesses.shift[live],
-            ],
-            axis=1,
-        )
-        square = np.einsum("gki,gkj->gij", rows, rows)
-        step = _inside(plain, x[live], root[live], square, _dot(rows, left), damping[live])
-        there = x[live] + step
-        turned = _axes(root[live], square)
-        new_misses, new_slopes = _near(plain, there, turned, until)
-        new_cost = _cost(plain, there, new_misses, noise[live], guesses.shift[live])
-        gain = cost[live] - new_cost
-        good = gain > 0
-        taken = live[good]
-        x[taken], root[taken], cost[taken] = there[good], turned[good], new_cost[good]
-        misses[taken], slopes[taken] = new_misses[good], new_slopes[good]
-        damping[live] = np.clip(damping[live] * np.where(good, 0.1, 10.0), _LEAST, _MOST)
-        live = live[~good | (gain > _STILL)]
+        about = (x[live] - plain.centre) / plain.spread - shift[live]
+        left = np.concatenate([misses[live] - noise[live], about], axis=1)
+        square, slope = np.einsum("gki,gkj->gij", rows, rows), _dot(rows, left)
+        tried = np.stack([
+            _inside(plain, x[live], root[live], square, slope, factor * damping[live])
+            for factor in _DAMPINGS
+        ])  # fmt: skip
+        promised = -np.sum(tried[0] * (slope + 0.5 * _times(square, tried[0])), axis=1)
+        worth = promised > _STILL
+        live, tried, square = live[worth], tried[:, worth], square[worth]
+        if not len(live):
+            break
+        there = x[live] + np.einsum("gij,tgj->tgi", root[live], tried)
+        found = plain.missed(there.reshape(-1, x.shape[1]), until)
+        found = found.reshape(*there.shape[:2], -1)
+        costs = np.stack([
+            _cost(plain, *pair, noise[live], shift[live]) for pair in zip(there, found, strict=True)
+        ])  # fmt: skip
+        best, every = np.argmin(costs, axis=0), np.arange(len(live))
+        good = costs[best, every] < cost[live]
+        damping[live] *= np.where(good, np.array(_DAMPINGS)[best], _AFTER_NONE)
+        damping = np.clip(damping, _LEAST, _MOST)
+        taken, which = live[good], (best[good], every[good])
+        x[taken], misses[taken], cost[taken] = there[which], found[which], costs[which]
+        root[taken] = _axes(root[taken], square[good])
+        stale[taken] = True
     return guesses._replace(x=x, root=root, misses=misses)
 
 
-def _near(
-    plain: Plain, x: np.ndarray, root: np.ndarray, until: float
-) -> tuple[np.ndarray, np.ndarray]:
-    """What guesses miss, (G, k), and its derivatives along the columns of their roots, (G, k, d).
+def _slopes(
+    plain: Plain, x: np.ndarray, root: np.ndarray, misses: np.ndarray, until: float
+) -> np.ndarray:
+    """Derivatives of what is missed along the columns of roots, shape (G, k, d).
 
-    Slopes are zero where a neighbour failed or the limits leave no room.
+    Zero where a neighbour failed or the limits leave no room.
     """
     guesses, d = x.shape
     along = np.swapaxes(root, 1, 2)
@@ -100,12 +111,11 @@ def _near(
     for share in reversed(_NEARER):
         tried = x[:, None] + share * _APART * along
         apart = np.where(plain.possible(tried), share * _APART, apart)
-    every = np.concatenate([x[:, None], x[:, None] + apart[..., None] * along], axis=1)
-    found = plain.missed(every.reshape(-1, d), until).reshape(guesses, d + 1, -1)
-    misses = found[:, 0]
-    slopes = (found[:, 1:] - misses[:, None]) / np.where(apart, apart, 1.0)[..., None]
+    near = (x[:, None] + apart[..., None] * along).reshape(-1, d)
+    found = plain.missed(near, until).reshape(guesses, d, -1)
+    slopes = (found - misses[:, None]) / np.where(apart, apart, 1.0)[..., None]
     sound = np.all(np.isfinite(slopes), axis=2, keepdims=True)
-    return misses, np.swapaxes(np.where(sound, slopes, 0.0), 1, 2)
+    return np.swapaxes(np.where(sound, slopes, 0.0), 1, 2)
 
 
 def _cost(
@@ -132,7 +142,7 @@ def _inside(
     slope: np.ndarray,
     damping: np.ndarray,
 ) -> np.ndarray:
-    """Damped steps, shape (G, d), that slide along limits in their way."""
+    """Damped steps in u, shape (G, d), that slide along limits in their way."""
     d = x.shape[1]
     sizes = np.einsum("gii->gi", square)
     floor = 1e-12 * np.max(sizes, axis=1, initial=1e-300)
@@ -159,7 +169,7 @@ def _inside(
         axis=1,
         initial=1.0,
     )
-    return _times(root, share[:, None] * u)
+    return share[:, None] * u
 
 
 def _dot(rows: np.ndarray, left: np.ndarray) -> np.ndarray:

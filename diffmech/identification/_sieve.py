@@ -19,11 +19,13 @@ _DRAWN = 4096
 _LEFT = 0.05  # of the guesses that count after weighting
 _MOST, _FEWEST = 192, 48  # that are made to fit: their number times the time is kept
 _FIRST = 12  # times of the first beginning
-_FURTHER = 1.12  # times as many, each time
+_FURTHER = 1.3  # times as many, each time, at most
+_FORESEEN = 3.0  # errors by which half of the guesses may miss what comes next
 _STEPS, _LAST_STEPS = 4, 15
 _FAR, _PER_NUMBER = 10.0, 0.25  # of a cost above the least, beyond which a guess is dropped
 _FLAT = 0.1  # of the logarithm of a weight: what the noise of a beginning favours may be wrong
 _APART = 0.03  # of what is believed: how far differences are taken at first
+_ROUNDS, _WIDE, _HOP_STEPS = 3, 10.0, 8  # at the end: from around, up to so many standard errors
 _POLISHED = 8  # guesses, at the end
 _OTHER = 5.0  # standard errors: guesses that are nearer are in one valley
 
@@ -68,11 +70,14 @@ def sieved(
                 break
             many = int(np.clip(2 * _MOST * times[_FIRST - 1] / until, _FEWEST, _MOST))
             guesses = _renewed(plain, guesses, many, np.sum(plain.counted(until)), rng)
-            count = min(max(int(_FURTHER * count), count + 1), len(times))
+            count = _further(plain, guesses, count)
             until = times[count - 1]
-        best = guesses.chosen(np.argsort(guesses.cost)[:_POLISHED])
-        bare = best._replace(noise=0 * best.noise, shift=0 * best.shift)
-        guesses = improved(plain, bare, until, _LAST_STEPS)
+        guesses = improved(plain, _best(guesses, _POLISHED), until, _LAST_STEPS)
+        for _ in range(_ROUNDS):
+            guesses = _best(guesses, _POLISHED)
+            around = improved(plain, _scattered(guesses, plain, rng), until, _HOP_STEPS)
+            guesses = Guesses(*(np.concatenate(pair) for pair in zip(guesses, around, strict=True)))
+        guesses = improved(plain, _best(guesses, _POLISHED), until, _LAST_STEPS)
     except KeyboardInterrupt:
         best = guesses.chosen(np.argsort(guesses.cost)[:1])
         return Sieved(*plain.spread_out(best.x), fitted, False, True)
@@ -120,6 +125,33 @@ def _renewed(
     found = _disturbed(guesses.chosen(places), again, rng)
     found.noise[0], found.shift[0] = 0.0, 0.0
     return found
+
+
+def _further(plain: Plain, guesses: Guesses, count: int) -> int:
+    """How many times the next beginning has: as many as half of the guesses nearly foresee."""
+    times = plain.times
+    most = min(max(int(_FURTHER * count), count + 1), len(times))
+    misses = plain.missed(guesses.x, times[most - 1])
+    known = plain.counted(times[count - 1])
+    for further in range(most, count + 1, -1):
+        new = plain.counted(times[further - 1]) & ~known
+        if np.median(np.mean(misses[:, new] ** 2, axis=1)) < _FORESEEN**2:
+            return further
+    return count + 1
+
+
+def _best(guesses: Guesses, count: int) -> Guesses:
+    """The best ones, without noise."""
+    best = guesses.chosen(np.argsort(guesses.cost)[:count])
+    return best._replace(noise=0 * best.noise, shift=0 * best.shift)
+
+
+def _scattered(guesses: Guesses, plain: Plain, rng: np.random.Generator) -> Guesses:
+    """Guesses around these, by one to several standard errors."""
+    found = guesses.chosen(rng.integers(len(guesses.x), size=_FEWEST))
+    size = _WIDE ** rng.uniform(size=(_FEWEST, 1))
+    moved = found.x + np.einsum("gij,gj->gi", found.root, size * rng.normal(size=found.x.shape))
+    return found._replace(x=np.where(plain.possible(moved)[:, None], moved, found.x))
 
 
 def _disturbed(guesses: Guesses, which: np.ndarray, rng: np.random.Generator) -> Guesses:
