@@ -1,58 +1,117 @@
-"""A record condensed to fewer, sharper numbers.
+"""A record condensed to fewer numbers that say the same.
 
-Thousands of guesses need not be compared with every sample: the middles of local polynomials, about
-one per window, say nearly the same, each with a smaller error. Where there are too few samples for
-a polynomial the nearest sample itself is taken.
+A motion is smooth: what is shown at all samples follows from what is shown at some nodes, W s, by
+local polynomials of degree 5 through neighbouring ones. So all that samples v tell of a motion is
+
+    ‖(W s − v)/σ‖² = ‖L (s − ŝ)‖² + constant,
+
+with ŝ what fits them best and L triangular, of a few diagonals: row i has nodes up to i only, and
+is what the samples tell of these while those that come later are free. So beginnings need no other.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-from ._derivatives import local_polynomials
 from ._record import Record
 
-_DEGREE = 4
-# Of the windows that tell accelerations best: values are told by shorter ones without bias.
-_SHORTER = 1.5
+_POINTS = 6  # of a local polynomial
+_NODES = 2.0  # in half a window that tells accelerations
+_DENSER, _ODD = 1.4, 1.3  # nodes lie too far apart where residuals are larger than noise by this
+_DEGREE, _LENGTH = 4, 4 / 3  # of the polynomial at the start, and of its window in halves
+_FAINT = 1e-8  # of L: what samples tell nothing of is zero there
 
 
 class Condensed(NamedTuple):
-    """What a record says at k times, c channels.
+    """What a record says at k nodes, c channels.
 
     Attributes:
-        ts: times from its start [s], shape (k,).
-        values, errors: shape (k, c); values are NaN where nothing was measured.
+        ts: from the record's start [s], shape (k,).
+        values: ŝ, shape (k, c).
+        bands: L of each channel, shape (b, k, c): its diagonals, (i, i), (i, i − 1), ...
+        whole: whether the nodes reach the record's end.
     """
 
     ts: np.ndarray
     values: np.ndarray
-    errors: np.ndarray
+    bands: np.ndarray
+    whole: bool
+
+    def missed(self, apart: np.ndarray) -> np.ndarray:
+        """L times s − ŝ, shape (..., k, c)."""
+        found = self.bands[0] * apart
+        for b in range(1, len(self.bands)):
+            found[..., b:, :] += self.bands[b, b:] * apart[..., :-b, :]
+        return found
 
 
 def condensed(
-    record: Record, noise: np.ndarray, halves: np.ndarray, most: int, smooth: bool = True
+    record: Record, noise: np.ndarray, halves: np.ndarray, most: int, outliers: bool = False
 ) -> Condensed:
-    """At most `most` times; `halves` are those of windows [s], (c,), NaN where there is none.
+    """At most `most` nodes; `halves` are those of windows [s], (c,), NaN where there is none.
 
-    Without `smooth` samples are taken as they are: outliers would spoil polynomials.
+    With `outliers`, and where samples are few, some samples are taken as they are.
     """
-    ts, measured = np.asarray(record.ts), np.asarray(record.values)
-    span = float(ts[-1] - ts[0])
-    shortest = np.nanmin(halves) if np.any(np.isfinite(halves)) else span / most
-    count = int(np.clip(_SHORTER * span / shortest, min(8, most), most))
-    middles = ts[0] + span / count * (np.arange(count) + 0.5)
-    rows = np.unique(np.clip(np.searchsorted(ts, middles), 0, len(ts) - 1))
+    ts = np.asarray(record.ts) - float(record.ts[0])
+    apart = np.nanmin(halves) / _NODES if np.any(np.isfinite(halves)) else 0.0
+    while not outliers and apart > 2 * np.median(np.diff(ts)):
+        count = min(int(np.ceil(ts[-1] / apart)) + 1, most)
+        end = min(apart * (count - 1), ts[-1])
+        if count < _POINTS:
+            break
+        found, odd = _fitted(record, noise, np.linspace(0.0, end, count), bool(end >= ts[-1]))
+        if odd < _ODD:
+            return found
+        apart /= _DENSER
+    rows = np.unique(np.linspace(0, len(ts) - 1, most).round().astype(int))
+    values, sizes = _weighed(record, noise)
+    return Condensed(ts[rows], values[rows], sizes[None, rows], True)
+
+
+def _weighed(record: Record, noise: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Samples and their 1/σ, shape (n, c) both, zero where nothing was measured."""
+    measured = np.asarray(record.values)
     weights = np.ones_like(measured) if record.weights is None else np.asarray(record.weights)
-    values, counted = measured[rows].copy(), weights[rows]
-    values[counted <= 0] = np.nan
-    errors = noise / np.where(counted > 0, counted, 1.0)
-    for c in range(len(noise)) if smooth and record.weights is None else ():
-        local = local_polynomials(ts, measured[:, c], ts[rows], halves[c] / _SHORTER, _DEGREE)
-        sound = np.isfinite(local.states[:, 0])
-        values[sound, c] = local.states[sound, 0]
-        errors[sound, c] = noise[c] * np.sqrt(local.covariances[sound, 0, 0])
-    return Condensed(ts[rows] - ts[0], values, errors)
+    seen = np.isfinite(measured)
+    return np.where(seen, measured, 0.0), np.where(seen, weights / noise, 0.0)
+
+
+def _fitted(
+    record: Record, noise: np.ndarray, nodes: np.ndarray, whole: bool
+) -> tuple[Condensed, float]:
+    """The best values at nodes, and the mean square of what they miss in units of the noise."""
+    ts = np.asarray(record.ts) - float(record.ts[0])
+    values, sizes = _weighed(record, noise)
+    inside = ts <= nodes[-1] * (1 + 1e-12)
+    ways = _ways(ts[inside], nodes)
+    best, odd = np.zeros((len(nodes), len(noise))), 0.0
+    bands = np.zeros((_POINTS, *best.shape))
+    for c in range(len(noise)):
+        size = sizes[inside, c]
+        rows, right = size[:, None] * ways, size * values[inside, c]
+        best[:, c] = np.linalg.lstsq(rows, right, rcond=_FAINT)[0]
+        # Lower triangular: the triangle of QR from the last node on.
+        root = np.linalg.qr(rows[:, ::-1], mode="r")
+        root = np.pad(root, ((0, len(nodes) - len(root)), (0, 0)))[::-1, ::-1]
+        kept = np.abs(np.diagonal(root)) > _FAINT * np.max(np.abs(root), initial=1e-300)
+        for b in range(_POINTS):
+            bands[b, b:, c] = np.where(kept[b:], np.diagonal(root, -b), 0.0)
+        spare = max(np.count_nonzero(size) - len(nodes), 1)
+        odd = max(odd, float(np.sum((rows @ best[:, c] - right) ** 2)) / spare)
+    return Condensed(nodes, best, bands, whole), odd
+
+
+def _ways(ts: np.ndarray, nodes: np.ndarray) -> np.ndarray:
+    """W, shape (n, k): what is shown at `ts` from what is shown at nodes, evenly apart."""
+    step = nodes[1] - nodes[0]
+    first = np.clip(np.floor(ts / step).astype(int) - 2, 0, len(nodes) - _POINTS)
+    u = ts / step - first
+    ways = np.zeros((len(ts), len(nodes)))
+    for i in range(_POINTS):
+        others = [j for j in range(_POINTS) if j != i]
+        weight = np.prod([(u - j) / (i - j) for j in others], axis=0)
+        ways[np.arange(len(ts)), first + i] = weight
+    return ways
 
 
 def at_start(record: Record, channel: int, noise: float, half: float) -> tuple[np.ndarray, ...]:
@@ -62,7 +121,7 @@ def at_start(record: Record, channel: int, noise: float, half: float) -> tuple[n
     where there are too few samples for one.
     """
     ts, values = np.asarray(record.ts) - float(record.ts[0]), np.asarray(record.values[:, channel])
-    length = 2 * half / _SHORTER
+    length = half * _LENGTH
     near = np.isfinite(values) & (ts <= length)
     if np.isnan(half) or np.sum(near) < _DEGREE + 2:
         return np.zeros(2), np.full(2, np.inf)

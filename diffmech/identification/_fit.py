@@ -233,7 +233,16 @@ def _sieved_and_followed(
     )
     if guesses.stopped:
         return carried_on(problem, guesses.z, guesses.starts)._replace(stopped=True)
-    found = carried_on(problem, guesses.z, guesses.starts, bar.update)
+    if guesses.whole:
+        found = carried_on(problem, guesses.z, guesses.starts, bar.update)
+    else:
+        segments, bare = problem.segments, np.full_like(states[:1], np.nan)
+        bare = np.repeat(bare, len(guesses.z), axis=0)
+        first = np.unique(segments.record, return_index=True)[1]
+        bare[:, first] = guesses.starts
+        late = segments.end - segments.start[first][segments.record]
+        reach = max(int(np.max(np.bincount(segments.record[late <= guesses.until]), initial=1)), 1)
+        found = followed(problem, guesses.z, bare, begin, slack, bar.update, reach=reach)
     count = sum(int(np.sum(np.isfinite(record.values))) for record in problem.records)
     if found.stopped or (found.settled[0] and 2 * found.cost[0] < _MET * count):
         return found

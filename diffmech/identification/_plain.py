@@ -58,7 +58,12 @@ class Plain(NamedTuple):
     @property
     def times(self) -> np.ndarray:
         """At which records are compared, from their starts, of the one with the most [s]."""
-        return max((part.ts for part in self.parts), key=len)
+        return max((part.ts for part in self.parts), key=lambda ts: float(ts[-1]))
+
+    @property
+    def whole(self) -> bool:
+        """Whether all records are compared to their ends."""
+        return all(part.whole for part in self.parts)
 
     def spread_out(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """z, shape (G, p), and starts, shape (G, R, m), of guesses x, (G, d)."""
@@ -90,9 +95,9 @@ class Plain(NamedTuple):
     def counted(self, until: float) -> np.ndarray:
         """Which entries of what is missed count up to `until` [s], shape (k,)."""
         known = np.ones(len(self.problem.priors), bool)
-        rows = [
-            ((part.ts <= until)[:, None] & np.isfinite(part.values)).ravel() for part in self.parts
-        ]
+        rows = []
+        for part in self.parts:
+            rows.append(((part.ts <= until)[:, None] & (part.bands[0] != 0)).ravel())
         return np.concatenate([*rows, known])
 
     def missed(self, x: np.ndarray, until: float) -> np.ndarray:
@@ -129,17 +134,18 @@ class Plain(NamedTuple):
         )
         if np.any(run.status == Status.INTERRUPTED):
             raise KeyboardInterrupt
-        shown = _measured(machine, *map(np.asarray, run.values["samples"]), times, changed)
+        q, qd = (np.asarray(values) for values in run.values["samples"])
+        shown = _measured(machine, q, qd, times, changed)
         shown = shown.reshape(guesses, records, *shown.shape[1:])
         of, sensors = self.problem.sensors, z[:, None, own:]
         scale, offset = of.of(of.scale, sensors, 1.0), of.of(of.offset, sensors, 0.0)
         rows = []
         for r, (part, count) in enumerate(zip(self.parts, counts, strict=True)):
             miss = scale * shown[:, r, : len(part.ts)] + offset - part.values
-            turned = (miss + np.pi) % (2 * np.pi) - np.pi
-            miss = np.where(self.problem.wraps, turned, miss) / part.errors
-            there = np.isfinite(part.values) & (np.arange(len(part.ts)) < count)[:, None]
-            miss = np.where(there, miss, 0.0)
+            miss = np.where(self.problem.wraps, (miss + np.pi) % (2 * np.pi) - np.pi, miss)
+            later = (np.arange(len(part.ts)) >= count)[:, None]
+            miss = np.where(later, 0.0, miss)
+            miss = np.where(later, 0.0, part.missed(miss))
             if np.isfinite(self.problem.huber):
                 miss = np.sign(miss) * np.sqrt(huber(miss, self.problem.huber)[1])
             rows.append(miss.reshape(guesses, -1))
@@ -166,8 +172,11 @@ def plain(
     rows, least = problem.limits[:, :-1], problem.limits[:, -1]
     held = np.setdiff1d(np.arange(p), numbers)
     least = least - rows[:, held] @ z[held]
-    longest = problem.segments.longest
-    smooth = not np.isfinite(problem.huber)
+    outliers = bool(np.isfinite(problem.huber))
+    parts = tuple(
+        condensed(record, problem.noise, windows, _MOST_TIMES, outliers)
+        for record, windows in zip(problem.records, halves, strict=True)
+    )
     return Plain(
         problem=problem,
         z=z,
@@ -176,11 +185,9 @@ def plain(
         centre=np.concatenate([z[numbers], np.zeros(len(moving))]),
         spread=np.concatenate([_sizes(problem, z)[numbers], around.ravel()[moving]]),
         limits=np.c_[rows[:, numbers], np.zeros((len(rows), len(moving))), least],
-        parts=tuple(
-            condensed(record, problem.noise, windows, min(longest, _MOST_TIMES), smooth)
-            for record, windows in zip(problem.records, halves, strict=True)
-        ),
-        longest=longest,
+        parts=parts,
+        # As many as segments, where they suffice: motions that go on share the program.
+        longest=max(problem.segments.longest, *(len(part.ts) for part in parts)),
     )
 
 

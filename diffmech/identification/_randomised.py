@@ -21,6 +21,7 @@ _FIRST_DAMPING, _LEAST, _MOST = 1e-2, 1e-6, 1e6
 _DAMPINGS, _AFTER_NONE = (0.01, 0.3, 10.0), 300.0  # tried at once, times the last; if none helped
 _STILL = 0.3  # of the cost: what a step must promise to be made
 _FIRM, _OFF = 1e6, 1e-2  # a limit in the way of a step: how firm it is, and errors to stay off it
+_ROUNDING = 1e-12  # of the largest square: what is added to all of them
 _ROUNDS = 3  # of steps, with more limits each time
 
 
@@ -130,7 +131,7 @@ def _axes(root: np.ndarray, square: np.ndarray) -> np.ndarray:
     """Roots turned and scaled so that errors along each axis are 1 by these squares."""
     sizes, turned = np.linalg.eigh(square)
     largest = np.maximum(sizes[:, -1:], 1e-300)
-    sizes = np.maximum(sizes, 1e-12 * largest)
+    sizes = np.maximum(sizes, _ROUNDING * largest)
     return root @ (turned / np.sqrt(sizes)[:, None, :])
 
 
@@ -145,16 +146,16 @@ def _inside(
     """Damped steps in u, shape (G, d), that slide along limits in their way."""
     d = x.shape[1]
     sizes = np.einsum("gii->gi", square)
-    floor = 1e-12 * np.max(sizes, axis=1, initial=1e-300)
+    largest = np.max(sizes, axis=1, initial=1e-300)[:, None]
     matrix = square.copy()
-    matrix[:, range(d), range(d)] += damping[:, None] * sizes + floor[:, None]
+    matrix[:, range(d), range(d)] += damping[:, None] * sizes + _ROUNDING * largest
     across = plain.limits[:, :-1] @ root  # (G, k, d)
     room = x @ plain.limits[:, :-1].T - plain.limits[:, -1]
     lengths = np.linalg.norm(across, axis=2) + 1e-300
     across, room = across / lengths[..., None], room / lengths
-    held = np.zeros(room.shape)
+    held, u = np.zeros(room.shape), np.zeros(slope.shape)
     for _ in range(_ROUNDS):
-        firm = _FIRM * held
+        firm = _FIRM * largest * held
         whole = matrix + np.einsum("gk,gki,gkj->gij", firm, across, across)
         right = slope + np.einsum("gk,gki->gi", firm * (room - _OFF), across)
         u = -np.linalg.solve(whole, right[..., None])[..., 0]
@@ -164,11 +165,9 @@ def _inside(
         held = np.maximum(held, over)
     # What is left over is not worth another round.
     along = _times(across, u)
-    share = np.min(
-        np.where(along + room < 0, np.maximum(room, 0) / np.maximum(-along, 1e-300), 1.0),
-        axis=1,
-        initial=1.0,
-    )
+    short = along + room < 0
+    share = np.where(short, np.maximum(room, 0.0) / np.where(short, -along, 1.0), 1.0)
+    share = np.clip(np.min(share, axis=1, initial=1.0), 0.0, 1.0)
     return share[:, None] * u
 
 

@@ -21,11 +21,11 @@ _MOST, _FEWEST = 192, 48  # that are made to fit: their number times the time is
 _FIRST = 12  # times of the first beginning
 _FURTHER = 1.3  # times as many, each time, at most
 _FORESEEN = 3.0  # errors by which half of the guesses may miss what comes next
-_STEPS, _LAST_STEPS = 4, 15
+_STEPS, _LAST_STEPS = 4, 8
 _FAR, _PER_NUMBER = 10.0, 0.25  # of a cost above the least, beyond which a guess is dropped
 _FLAT = 0.1  # of the logarithm of a weight: what the noise of a beginning favours may be wrong
 _APART = 0.03  # of what is believed: how far differences are taken at first
-_ROUNDS, _WIDE, _HOP_STEPS = 3, 10.0, 8  # at the end: from around, up to so many standard errors
+_ROUNDS = 1  # more at the end, with other noise
 _POLISHED = 8  # guesses, at the end
 _OTHER = 5.0  # standard errors: guesses that are nearer are in one valley
 
@@ -36,7 +36,7 @@ class Sieved(NamedTuple):
     Attributes:
         z: shape (G, p).
         starts: of records, shape (G, R, m).
-        until: up to when they fit, from the start of records [s]; `whole` if that is all.
+        until: up to when they fit, from the start of records [s]; `whole` if to their ends.
         stopped: whether Ctrl-C ended it.
     """
 
@@ -69,26 +69,26 @@ def sieved(
             if count == len(times):
                 break
             many = int(np.clip(2 * _MOST * times[_FIRST - 1] / until, _FEWEST, _MOST))
-            guesses = _renewed(plain, guesses, many, np.sum(plain.counted(until)), rng)
+            guesses = _renewed(plain, guesses, many, int(np.sum(plain.counted(until))), rng)
             count = _further(plain, guesses, count)
             until = times[count - 1]
-        guesses = improved(plain, _best(guesses, _POLISHED), until, _LAST_STEPS)
         for _ in range(_ROUNDS):
-            guesses = _best(guesses, _POLISHED)
-            around = improved(plain, _scattered(guesses, plain, rng), until, _HOP_STEPS)
-            guesses = Guesses(*(np.concatenate(pair) for pair in zip(guesses, around, strict=True)))
+            guesses = _renewed(plain, guesses, _FEWEST, int(np.sum(plain.counted(until))), rng)
+            guesses = improved(plain, guesses, until, _STEPS)
         guesses = improved(plain, _best(guesses, _POLISHED), until, _LAST_STEPS)
     except KeyboardInterrupt:
         best = guesses.chosen(np.argsort(guesses.cost)[:1])
         return Sieved(*plain.spread_out(best.x), fitted, False, True)
-    return Sieved(*plain.spread_out(_valleys(guesses, kept)), until, True, False)
+    return Sieved(*plain.spread_out(_valleys(guesses, kept)), until, plain.whole, False)
 
 
 def _only(plain: Plain) -> Guesses:
     """The guess in the middle alone."""
     size, d = len(plain.counted(0.0)), len(plain.centre)
     root = np.diag(plain.spread)[None]
-    return Guesses(plain.centre[None], root, np.zeros((1, size)), np.zeros((1, d)), np.zeros((1, size)))
+    return Guesses(
+        plain.centre[None], root, np.zeros((1, size)), np.zeros((1, d)), np.zeros((1, size))
+    )
 
 
 def _begun(plain: Plain, until: float, rng: np.random.Generator) -> Guesses:
@@ -146,14 +146,6 @@ def _best(guesses: Guesses, count: int) -> Guesses:
     return best._replace(noise=0 * best.noise, shift=0 * best.shift)
 
 
-def _scattered(guesses: Guesses, plain: Plain, rng: np.random.Generator) -> Guesses:
-    """Guesses around these, by one to several standard errors."""
-    found = guesses.chosen(rng.integers(len(guesses.x), size=_FEWEST))
-    size = _WIDE ** rng.uniform(size=(_FEWEST, 1))
-    moved = found.x + np.einsum("gij,gj->gi", found.root, size * rng.normal(size=found.x.shape))
-    return found._replace(x=np.where(plain.possible(moved)[:, None], moved, found.x))
-
-
 def _disturbed(guesses: Guesses, which: np.ndarray, rng: np.random.Generator) -> Guesses:
     """Other noise for some of them."""
     noise, shift = guesses.noise.copy(), guesses.shift.copy()
@@ -196,6 +188,10 @@ def _valleys(guesses: Guesses, kept: int) -> np.ndarray:
             np.linalg.norm(np.linalg.solve(guesses.root[j], guesses.x[i] - guesses.x[j]))
             for j in found
         ]
-        if len(found) < kept and np.isfinite(guesses.cost[i]) and min(apart, default=np.inf) > _OTHER:
+        if (
+            len(found) < kept
+            and np.isfinite(guesses.cost[i])
+            and min(apart, default=np.inf) > _OTHER
+        ):
             found.append(int(i))
     return guesses.x[found or [0]]
