@@ -12,6 +12,7 @@ is what the samples tell of these while those that come later are free. So begin
 from typing import NamedTuple
 
 import numpy as np
+from scipy.linalg import cho_solve_banded, cholesky_banded
 
 from ._record import Record
 
@@ -19,7 +20,7 @@ _POINTS = 6  # of a local polynomial
 _NODES = 2.0  # in half a window that tells accelerations
 _DENSER, _ODD = 1.4, 1.3  # nodes lie too far apart where residuals are larger than noise by this
 _DEGREE, _LENGTH = 4, 4 / 3  # of the polynomial at the start, and of its window in halves
-_FAINT = 1e-8  # of L: what samples tell nothing of is zero there
+_FAINT = 1e-5  # of L: what samples tell nothing of is zero there
 
 
 class Condensed(NamedTuple):
@@ -83,35 +84,40 @@ def _fitted(
     ts = np.asarray(record.ts) - float(record.ts[0])
     values, sizes = _weighed(record, noise)
     inside = ts <= nodes[-1] * (1 + 1e-12)
-    ways = _ways(ts[inside], nodes)
-    best, odd = np.zeros((len(nodes), len(noise))), 0.0
-    bands = np.zeros((_POINTS, *best.shape))
+    first, ways = _ways(ts[inside], nodes)
+    last, odd = len(nodes) - 1, 0.0
+    best, bands = np.zeros((len(nodes), len(noise))), np.zeros((_POINTS, len(nodes), len(noise)))
     for c in range(len(noise)):
-        size = sizes[inside, c]
-        rows, right = size[:, None] * ways, size * values[inside, c]
-        best[:, c] = np.linalg.lstsq(rows, right, rcond=_FAINT)[0]
-        # Lower triangular: the triangle of QR from the last node on.
-        root = np.linalg.qr(rows[:, ::-1], mode="r")
-        root = np.pad(root, ((0, len(nodes) - len(root)), (0, 0)))[::-1, ::-1]
-        kept = np.abs(np.diagonal(root)) > _FAINT * np.max(np.abs(root), initial=1e-300)
+        size, right = sizes[inside, c], sizes[inside, c] * values[inside, c]
+        rows, target = size[:, None] * ways, np.zeros(len(nodes))
+        square = np.zeros((_POINTS, len(nodes)))  # upper diagonals, from the last node on
+        for i in range(_POINTS):
+            np.add.at(target, last - first - i, rows[:, i] * right)
+            for j in range(i, _POINTS):
+                np.add.at(square, (i - j - 1, last - first - i), rows[:, i] * rows[:, j])
+        largest = np.max(square[-1], initial=1e-300)
+        square[-1] += _FAINT**2 * largest
+        root = cholesky_banded(square)
+        best[:, c] = cho_solve_banded((root, False), target)[::-1]
+        kept = (root[-1] > 3 * _FAINT * np.sqrt(largest))[::-1]
         for b in range(_POINTS):
-            bands[b, b:, c] = np.where(kept[b:], np.diagonal(root, -b), 0.0)
+            bands[b, b:, c] = np.where(kept[b:], root[-1 - b, b:][::-1], 0.0)
+        shown = np.sum(rows * best[first[:, None] + np.arange(_POINTS), c], axis=1)
         spare = max(np.count_nonzero(size) - len(nodes), 1)
-        odd = max(odd, float(np.sum((rows @ best[:, c] - right) ** 2)) / spare)
+        odd = max(odd, float(np.sum((shown - right) ** 2)) / spare)
     return Condensed(nodes, best, bands, whole), odd
 
 
-def _ways(ts: np.ndarray, nodes: np.ndarray) -> np.ndarray:
-    """W, shape (n, k): what is shown at `ts` from what is shown at nodes, evenly apart."""
+def _ways(ts: np.ndarray, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The first of the nodes that each time goes by, (n,), and their weights, (n, points)."""
     step = nodes[1] - nodes[0]
     first = np.clip(np.floor(ts / step).astype(int) - 2, 0, len(nodes) - _POINTS)
     u = ts / step - first
-    ways = np.zeros((len(ts), len(nodes)))
+    ways = np.zeros((len(ts), _POINTS))
     for i in range(_POINTS):
         others = [j for j in range(_POINTS) if j != i]
-        weight = np.prod([(u - j) / (i - j) for j in others], axis=0)
-        ways[np.arange(len(ts)), first + i] = weight
-    return ways
+        ways[:, i] = np.prod([(u - j) / (i - j) for j in others], axis=0)
+    return first, ways
 
 
 def at_start(record: Record, channel: int, noise: float, half: float) -> tuple[np.ndarray, ...]:
