@@ -21,7 +21,7 @@ from ._measure import Measure
 from ._residuals import Problem, huber
 from ._shots import Machine
 
-_MOST_TIMES = 128  # of one record
+_MOST_TIMES, _FEWEST_TIMES = 128, 64  # of one record; room for fewer is not made
 _KNOWN = 1e-5  # of a start [SI]: better than any sensor tells
 _TIMES_ERROR = 2.0  # standard errors by which a start read from samples may be off
 _RTOL = 1e-6
@@ -173,8 +173,11 @@ def plain(
     held = np.setdiff1d(np.arange(p), numbers)
     least = least - rows[:, held] @ z[held]
     outliers = bool(np.isfinite(problem.huber))
+    # As many as segments, where they suffice: motions that go on share the program.
+    longest = problem.segments.longest
+    most = longest if _FEWEST_TIMES <= longest <= _MOST_TIMES else _MOST_TIMES
     parts = tuple(
-        condensed(record, problem.noise, windows, _MOST_TIMES, outliers)
+        condensed(record, problem.noise, windows, most, outliers)
         for record, windows in zip(problem.records, halves, strict=True)
     )
     return Plain(
@@ -186,8 +189,7 @@ def plain(
         spread=np.concatenate([_sizes(problem, z)[numbers], around.ravel()[moving]]),
         limits=np.c_[rows[:, numbers], np.zeros((len(rows), len(moving))), least],
         parts=parts,
-        # As many as segments, where they suffice: motions that go on share the program.
-        longest=max(problem.segments.longest, *(len(part.ts) for part in parts)),
+        longest=max(longest, most),
     )
 
 
