@@ -1,13 +1,19 @@
 """Guesses are weighted by what they miss, and moved without leaving what is possible."""
 
+import importlib
+from typing import Any
+
 import numpy as np
 import pytest
 
 import diffmech as dm
+from diffmech._progress import Progress
 from diffmech.identification._condensed import at_start, condensed
 from diffmech.identification._plain import Plain
 from diffmech.identification._randomised import Guesses, improved
 from diffmech.identification._sieve import _weights
+
+fitting = importlib.import_module("diffmech.identification._fit")
 
 
 @pytest.mark.parametrize("spread", [1e-3, 1.0, 1e6])
@@ -118,6 +124,29 @@ def test_guesses_come_down_and_know_how_surely() -> None:
         u = np.linalg.solve(root, x - least)
         assert np.linalg.norm(u) < 1.0, "within an error of the least cost"
         assert root @ root.T == pytest.approx(np.linalg.inv(rows.T @ rows), rel=1e-3, abs=1e-9)
+
+
+def test_lanes_that_are_broken_off_end_the_sieve(monkeypatch: pytest.MonkeyPatch) -> None:
+    ts = np.arange(80) / 20
+    record = dm.Record(ts, {"theta1": np.cos(2 * ts)}, noise=0.01)
+    starts = dict.fromkeys(("theta2", "theta1_dot", "theta2_dot"), (0.5, 0.1))
+    updates = []
+
+    def broken_off(self: Progress, done: float) -> None:
+        del self
+        updates.append(done)
+        if len(updates) == 2:  # that of the first lanes, which keep what is done
+            raise KeyboardInterrupt
+
+    def carried_on(problem: Any, z: np.ndarray, starts: np.ndarray, look: Any = None) -> None:
+        del problem, z, starts
+        raise RuntimeError("stopped" if look is None else "went on")
+
+    monkeypatch.setattr(Progress, "update", broken_off)
+    monkeypatch.setattr(fitting, "carried_on", carried_on)
+    with pytest.raises(RuntimeError, match="stopped"):
+        dm.fit(dm.systems.double_pendulum(), record, ["lengths"], starts=starts)
+    assert len(updates) < 5, "nothing went on"
 
 
 def test_guesses_slide_along_a_limit() -> None:

@@ -94,7 +94,7 @@ def _fitted(
         for i in range(_POINTS):
             np.add.at(target, last - first - i, rows[:, i] * right)
             for j in range(i, _POINTS):
-                np.add.at(square, (i - j - 1, last - first - i), rows[:, i] * rows[:, j])
+                np.add.at(square[i - j - 1], last - first - i, rows[:, i] * rows[:, j])
         largest = np.max(square[-1], initial=1e-300)
         square[-1] += _FAINT**2 * largest
         root = cholesky_banded(square)

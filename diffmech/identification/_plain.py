@@ -5,6 +5,7 @@ where it is believed to be, in those coordinates and rates that are not known. O
 and record, without derivatives: hundreds of guesses cost what one segment-wise step does.
 """
 
+import warnings
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -13,7 +14,6 @@ import jax.numpy as jnp
 import numpy as np
 
 from .._fingerprint import version_of
-from .._results import Status
 from ..ensemble import Samples, ensemble
 from ..model import parameter_paths
 from ._condensed import Condensed, at_start, condensed
@@ -120,20 +120,24 @@ class Plain(NamedTuple):
         duration = np.fmax(np.nanmax(np.c_[times, first], axis=1) - first, 1e-9)
         changed = _changed(machine, np.repeat(z[:, :own] * machine.free.scale, records, axis=0))
         lanes, times = starts.reshape(-1, 2 * n), np.tile(times, (guesses, 1))
-        run = ensemble(
-            machine.system,
-            lanes[:, :n],
-            lanes[:, n:],
-            t0=np.tile(first, guesses),
-            duration=np.tile(duration, guesses),
-            params=changed,
-            rtol=_RTOL,
-            reduce=Samples(times),
-            max_steps=_STEPS * self.longest,
-            progress=False,
-        )
-        if np.any(run.status == Status.INTERRUPTED):
-            raise KeyboardInterrupt
+        with warnings.catch_warnings():
+            # Whoever breaks a run of lanes off means the fit.
+            warnings.filterwarnings("error", ".*interrupted after")
+            try:
+                run = ensemble(
+                    machine.system,
+                    lanes[:, :n],
+                    lanes[:, n:],
+                    t0=np.tile(first, guesses),
+                    duration=np.tile(duration, guesses),
+                    params=changed,
+                    rtol=_RTOL,
+                    reduce=Samples(times),
+                    max_steps=_STEPS * self.longest,
+                    progress=False,
+                )
+            except UserWarning as interrupted:
+                raise KeyboardInterrupt from interrupted
         q, qd = (np.asarray(values) for values in run.values["samples"])
         shown = _measured(machine, q, qd, times, changed)
         shown = shown.reshape(guesses, records, *shown.shape[1:])
