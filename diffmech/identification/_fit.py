@@ -103,9 +103,9 @@ def fit(
     - `offsets`, `scales`: channels whose offset or scale is free; `delays`: channels whose delay is
       free, each with the largest possible one [s]. A sensor shows scale · x(t − delay) + offset.
     - `starts`: what is known of the start of every record, (value, standard deviation) by name of
-      coordinate or rate ("theta", "theta_dot"); needed for those that are not measured. Then
-      the record is followed from its start, and if that misses by more than the noise, from the
-      best of thousands of guesses drawn with `seed`, which takes a minute or two.
+      coordinate or rate ("theta", "theta_dot"); needed for those that are not measured. Then the
+      fit goes on from the best of thousands of guesses drawn with `seed`, and if that misses by
+      more than the noise, from the first one, followed from its start: some seconds to a minute.
     - `wrap`: channels with angles that jump by whole turns: they are counted on, and refused where
       samples are too far apart for that.
     - `unknown`: what to do where the equations do not determine all that is free (masses often
