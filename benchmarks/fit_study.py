@@ -232,14 +232,15 @@ def _draw(
     case: Case, ts: np.ndarray, states: np.ndarray, draws: int, functions: Any, truth: np.ndarray
 ) -> None:
     away: dict[str, list[float]] = {label: [] for label in functions}
-    failed, clock = 0, time.perf_counter()
+    failed, clock = 0, time.process_time()
     for seed in range(draws):
         found = fitted(case, record_of(case, ts, states, seed), dict(case.truth), seed)
         failed += not found.converged
         for label, function in functions.items():
             value, error = found.of(function)
             away[label].append((value - function(*truth)) / error)
-    print(f"  {draws} noise draws, {(time.perf_counter() - clock) / draws:.2f} s each; ", end="")
+    seconds = (time.process_time() - clock) / draws
+    print(f"  {draws} noise draws, {seconds:.2f} CPU s each; ", end="")
     print(f"{failed} not converged")
     for label, each in away.items():
         inside = 100 * np.mean(np.abs(each) < 1.96)
@@ -250,15 +251,15 @@ def _draw(
 def _start(case: Case, ts: np.ndarray, states: np.ndarray, starts: int) -> None:
     ways = {"without first guess": False, "with first guess": True} if case.guess else {"": False}
     for label, first_guess in ways.items():
-        good, lost, clock = 0, [], time.perf_counter()
+        good, lost, clock = 0, [], time.process_time()
         for seed, guess in enumerate(guesses(case, starts)):
             record = record_of(case, ts, states, 1000 + seed)
             found = fitted(case, record, guess, seed, first_guess=first_guess)
             good += (here := arrived(case, found))
             if not here:
                 lost.append(seed)
-        seconds = (time.perf_counter() - clock) / starts
-        print(f"  starts {label}: {good} of {starts} arrive, {seconds:.2f} s each; not: {lost}")
+        seconds = (time.process_time() - clock) / starts
+        print(f"  starts {label}: {good} of {starts} arrive, {seconds:.2f} CPU s each; not: {lost}")
 
 
 def main() -> None:

@@ -366,10 +366,11 @@ def test_wrong_calls_get_a_sentence(boot: dm.System, change: dict[str, Any], wor
     assert len(str(refused.value).splitlines()) == 1
 
 
+@pytest.mark.parametrize("whole", [True, False])
 @pytest.mark.parametrize(
-    ("first", "then", "sieves", "kept"),
+    ("sieved", "alone", "follows", "kept"),
     [
-        # (settled, cost, stopped) of the guess alone, of the best of the sieved ones; 248 numbers
+        # (settled, cost, stopped) of the best that is sieved, of the guess alone; 248 numbers
         ((True, 130.0, False), (True, 100.0, False), False, 0),
         ((False, 1e9, True), (True, 100.0, False), False, 0),
         ((True, 250.0, False), (True, 130.0, False), True, 1),
@@ -378,48 +379,63 @@ def test_wrong_calls_get_a_sentence(boot: dm.System, change: dict[str, Any], wor
         ((True, 250.0, False), (False, 10.0, False), True, 0),
     ],
 )
-def test_guesses_are_sieved_where_the_first_misses_by_more_than_the_noise(
+def test_the_guess_is_followed_where_sieved_ones_miss_by_more_than_the_noise(
     boot: dm.System,
     monkeypatch: pytest.MonkeyPatch,
-    first: tuple[bool, float, bool],
-    then: tuple[bool, float, bool],
-    sieves: bool,
+    sieved: tuple[bool, float, bool],
+    alone: tuple[bool, float, bool],
+    follows: bool,
     kept: int,
+    whole: bool,
 ) -> None:
     problem, z, states = linear_problem(boot)
     problem = problem._replace(records=(measured(0).between(0.0, 1.235),))
     assert np.sum(np.isfinite(problem.records[0].values)) == 248
     ends = []
-    for settled, cost, stopped in (first, then):
+    for settled, cost, stopped in (sieved, alone):
         none = np.zeros((1, len(z) + 1, len(z) + 1))
-        alone = np.array([cost]), np.zeros(1), np.array([settled])
-        ends.append(Descent(z[None], states[None], *alone, 1, none, stopped))
-    starts, sieved = [], []
+        state = np.array([cost]), np.zeros(1), np.array([settled])
+        ends.append(Descent(z[None], states[None], *state, 1, none, stopped))
+    began: list[tuple[str, np.ndarray]] = []
+    valleys, starts = np.stack([2 * z, 3 * z]), np.ones((2, 1, 4))
+
+    def carried_on(problem: Any, z: Any, starts: Any, *rest: Any) -> Descent:
+        began.append(("carried on", z))
+        return ends[0]
 
     def followed(problem: Any, z: Any, states: Any, *rest: Any, **more: Any) -> Descent:
-        starts.append((z, states[:, 0]))
-        return ends[len(starts) - 1]
+        began.append(("followed", z))
+        if len(began) == 1:  # from where records start to where the sieve came
+            np.testing.assert_array_equal(states[:, 0], starts[:, 0])
+            assert np.all(np.isnan(states[:, 1:]))
+            assert more["reach"] == 3
+        return ends[len(began) - 1]
 
-    def sieve(problem: Any, z: Any, start: Any, spread: Any, *rest: Any) -> Sieved:
-        sieved.append((start, rest))
-        return Sieved(np.stack([z, 2 * z]), np.stack([start, start + 1]))
+    def sieve(*given: Any) -> Sieved:
+        assert given[:3] == ("plain", 4, 3)
+        until = float(np.mean(problem.segments.end[2:4]) - problem.segments.start[0])
+        return Sieved(valleys, starts, until, whole, False)
 
-    monkeypatch.setattr("diffmech.identification._fit.followed", followed)
-    monkeypatch.setattr("diffmech.identification._fit.sieved", sieve)
-    states[0] = [1.0, 2.0, np.nan, 4.0]
-    begin, spread = np.array([5.0, 6.0, 7.0, 8.0]), np.array([0.0, 0.1, 0.0, 0.0])
+    room = "diffmech.identification._fit"
+    for name, stand_in in (
+        ("plain", lambda *_: "plain"),
+        ("sieved", sieve),
+        ("carried_on", carried_on),
+        ("followed", followed),
+    ):
+        monkeypatch.setattr(f"{room}.{name}", stand_in)
+    seen = as_measure(boot, problem.records, None)
     with Progress(1, False, "") as bar:
-        found = _sieved_and_followed(problem, z[None], states[None], begin, spread, 0.0, 3, bar)
+        found = _sieved_and_followed(
+            problem, seen, z[None], states[None], np.ones((1, 2)), {}, 0.0, 3, bar
+        )
     assert found is ends[kept]
-    assert (len(sieved), len(starts)) == ((1, 2) if sieves else (0, 1))
-    if sieves:
-        start, (times, count, seed) = sieved[0]
-        # What is measured and not said otherwise is taken from the samples.
-        np.testing.assert_array_equal(start, [1.0, 6.0, 7.0, 4.0])
-        assert times == [problem.segments.end[-1]]
-        assert (count, seed) == (48, 3)
-        np.testing.assert_array_equal(starts[1][0], [z, 2 * z])
-        np.testing.assert_array_equal(starts[1][1], [start, start + 1])
+    assert [way for way, _ in began] == ["carried on" if whole else "followed"] + [
+        "followed"
+    ] * follows
+    np.testing.assert_array_equal(began[0][1], valleys)
+    if follows:
+        np.testing.assert_array_equal(began[1][1], z[None])
 
 
 def test_a_single_name_need_not_be_in_a_list() -> None:

@@ -15,11 +15,12 @@ from ._beginning import cut_up, first_horizon, first_states, guesses_around
 from ._descent import Descent, descend
 from ._fit_end import made_of
 from ._fit_record import Fit
-from ._forward import followed
+from ._forward import carried_on, followed
 from ._free import free_numbers
 from ._grown import grown
 from ._guess import half_windows, parameters_from_accelerations
 from ._measure import Measure, as_measure
+from ._plain import plain
 from ._preparation import (
     all_limits,
     as_tolerance,
@@ -43,9 +44,9 @@ from ._segments import cut
 from ._shots import Machine
 from ._sieve import sieved
 
-# Where not all is measured: segments along which guesses are sieved, how many are left then, and
-# how many times the noise's a mean square may be without that.
-_SIEVED, _FOLLOWED, _MET = (8, 12, 18, 27, 41), 48, 1.5
+# Where not all is measured: how many guesses are left by a sieve, and how many times the noise's a
+# mean square may be without following the first guess, too.
+_VALLEYS, _MET = 4, 1.5
 _HELD_TIED = 8  # segments of records held back, at first
 _LOSSES = {"squares": np.inf, "huber": 1.345}  # in units of the noise
 
@@ -105,9 +106,9 @@ def fit(
     - `offsets`, `scales`: channels whose offset or scale is free; `delays`: channels whose delay is
       free, each with the largest possible one [s]. A sensor shows scale · x(t − delay) + offset.
     - `starts`: what is known of the start of every record, (value, standard deviation) by name of
-      coordinate or rate ("theta", "theta_dot"); needed for those that are not measured. Then
-      the record is followed from its start, and if that misses by more than the noise, from the
-      best of thousands of guesses drawn with `seed`, which takes a minute or two.
+      coordinate or rate ("theta", "theta_dot"); needed for those that are not measured. Then the
+      fit goes on from the best of thousands of guesses drawn with `seed`, and if that misses by
+      more than the noise, from the first one, followed from its start: some seconds to a minute.
     - `wrap`: channels with angles that jump by whole turns: they are counted on, and refused where
       samples are too far apart for that.
     - `unknown`: what to do where the equations do not determine all that is free (masses often
@@ -176,14 +177,16 @@ def fit(
     problem = cut_up(problem, segment, slack)
     tried = guesses_around(numbers, problem.limits, z, first, how_many, seed)
     states = first_states(problem, seen, halves, len(tried))
-    begin, spread = begin_of(system, starts or {}), spread_of(system, starts or {})
+    begin = begin_of(system, starts or {})
     tied, rate = (8, np.nan)
     with Progress(problem.segments.longest, progress, system.name, "segments tied") as bar:
         if seen.complete:
             tied, rate = first_horizon(problem, tried[0], states[0])
             found = grown(problem, tried, states, tied, bar.update)
         else:
-            found = _sieved_and_followed(problem, tried, states, begin, spread, slack, seed, bar)
+            found = _sieved_and_followed(
+                problem, seen, tried, states, halves, starts or {}, slack, seed, bar
+            )
         look = partial(bar.update, problem.segments.longest)
         if not given.all() and not found.stopped:
             problem, found = _reweighted(problem, found, given, least, look)
@@ -219,27 +222,40 @@ def fit(
 
 def _sieved_and_followed(
     problem: Problem,
+    seen: Measure,
     z: np.ndarray,
     states: np.ndarray,
-    begin: np.ndarray,
-    spread: np.ndarray,
+    halves: np.ndarray,
+    starts: Mapping[str, tuple[float, float]],
     slack: float,
     seed: int,
     bar: Progress,
 ) -> Descent:
-    """What is measured in part: the guesses are followed, then the best of thousands if need be."""
-    found = followed(problem, z, states, begin, slack, bar.update)
+    """What is measured in part: the best of thousands of guesses, or else the guess, followed."""
+    system, whole = problem.machine.system, problem.segments.longest
+    begin, spread = begin_of(system, starts), spread_of(system, starts)
+    guesses = sieved(
+        plain(problem, seen, z[0], begin, spread, halves),
+        _VALLEYS,
+        seed,
+        lambda part: bar.update(int(part * whole)),
+    )
+    if guesses.stopped:
+        return carried_on(problem, guesses.z, guesses.starts)._replace(stopped=True)
+    if guesses.whole:
+        found = carried_on(problem, guesses.z, guesses.starts, bar.update)
+    else:
+        segments, bare = problem.segments, np.full_like(states[:1], np.nan)
+        bare = np.repeat(bare, len(guesses.z), axis=0)
+        first = np.unique(segments.record, return_index=True)[1]
+        bare[:, first] = guesses.starts
+        late = segments.end - segments.start[first][segments.record]
+        reach = max(int(np.max(np.bincount(segments.record[late <= guesses.until]), initial=1)), 1)
+        found = followed(problem, guesses.z, bare, begin, slack, bar.update, reach=reach)
     count = sum(int(np.sum(np.isfinite(record.values))) for record in problem.records)
     if found.stopped or (found.settled[0] and 2 * found.cost[0] < _MET * count):
         return found
-    own, shown = np.flatnonzero(problem.segments.record == 0), states[0, 0]
-    start = np.where(np.isnan(shown) | (spread > 0), begin, shown)
-    tied = [k for k in _SIEVED if k <= len(own)] or [len(own)]
-    ends = [float(problem.segments.end[own[k - 1]]) for k in tied]
-    left = sieved(problem, z[0], start, spread, ends, _FOLLOWED, seed)
-    every = np.repeat(states[:1], len(left.z), axis=0)
-    every[:, 0] = left.starts
-    again = followed(problem, left.z, every, begin, slack, bar.update, reach=tied[-1])
+    again = followed(problem, z, states, begin, slack, bar.update)
     return min(found, again, key=lambda one: (not one.settled[0], one.cost[0]))
 
 

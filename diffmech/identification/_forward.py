@@ -23,6 +23,7 @@ _FURTHER = 1.1  # times as many, each time
 _KEPT, _FEWEST = 0.7, 8  # of the guesses, each time, and how many at least
 _SAME = 1e-3  # of a number: guesses that are nearer to each other are one
 _STEPS = 25  # for each beginning
+_FEW_STEPS = 8  # of several guesses, of which the best goes on
 _UNSURE = 1.0  # of itself: standard deviation of a guess, until the record is whole
 
 
@@ -83,6 +84,31 @@ def followed(
         states = _gone_on(problem, z, states, place, reach, whole)
         return descend(problem, z, states, whole, 0)._replace(stopped=True)
     return found.chosen(_distinct(found)[:1])
+
+
+def carried_on(
+    problem: Problem,
+    z: np.ndarray,
+    starts: np.ndarray,
+    look: Callable[[int], None] | None = None,
+) -> Descent:
+    """Descend along whole records from motions of numbers z, (G, p), and starts, (G, R, m).
+
+    The best is left; without `look` it stays as it is.
+    """
+    record, whole = problem.segments.record, problem.segments.longest
+    place = np.arange(len(record)) - np.searchsorted(record, record)
+    states = np.full((len(z), len(record), starts.shape[-1]), np.nan)
+    states[:, place == 0] = starts
+    states = _gone_on(problem, z, states, place, 1, whole)
+    if look is None:
+        return descend(problem, z, states, whole, 0).best(1)
+    seen = partial(look, whole)
+    found = descend(problem, z, states, whole, _FEW_STEPS if len(z) > 1 else 0, look=seen)
+    found = found.chosen(_distinct(found)[:1])
+    if found.stopped or found.settled[0]:
+        return found
+    return descend(problem, found.z, found.states, whole, ALL_STEPS, look=seen)
 
 
 def _distinct(found: Descent) -> np.ndarray:

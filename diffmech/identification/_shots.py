@@ -108,20 +108,6 @@ class Machine(NamedTuple):
             failed=status != Status.OK,
         )
 
-    def measured(self, q: Any, qd: Any, times: np.ndarray, leaves: dict[str, Any]) -> np.ndarray:
-        """What is measured of motions, (lanes, k, c), for q, qd of shape (lanes, k, n) at `times`.
-
-        `leaves` are those parameters that differ from lane to lane, by path.
-        """
-        own = parameter_paths(self.system.params)
-        structure = jax.tree.structure(self.system.params)
-
-        def one(q: Any, qd: Any, varying: dict[str, Any]) -> Any:
-            every = jax.tree.unflatten(structure, list({**own, **varying}.values()))
-            return jax.vmap(lambda q, qd, t: jnp.ravel(self.measure(q, qd, t, every)))(q, qd, times)
-
-        return np.asarray(jax.vmap(one)(jnp.asarray(q), jnp.asarray(qd), leaves))
-
 
 def wide_enough(lanes: int) -> int:
     """How many lanes a program should take at once, for so many in all."""

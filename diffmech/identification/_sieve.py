@@ -1,133 +1,167 @@
-"""Many guesses of numbers and start, sieved by longer and longer beginnings of a record.
+"""Many guesses of numbers and starts, sieved by longer and longer beginnings of the records.
 
 Where a coordinate is not measured its motion hangs on a start that is known only roughly, and on
 numbers that short beginnings do not tell: a single guess ends in the wrong valley. So thousands of
-guesses are drawn from what is known, run side by side in lanes, weighted by how well they show what
-was measured, drawn again by their weights and moved a little (sequential Monte Carlo, with the
-kernel of J. Liu and M. West 2001); each time along a longer beginning.
+guesses are drawn from what is known and run side by side in lanes; those that show a first
+beginning best are made to fit it, each with noise of its own (`_randomised`), then a longer one,
+and so on, while those that miss too much give way to others.
 """
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
-from ..ensemble import Samples, ensemble
-from ..model import parameter_paths
-from ._free import written_into
-from ._record import Record
-from ._residuals import Problem
+from ._plain import Plain
+from ._randomised import Guesses, improved
 
-_GUESSES = 4096
-_SAMPLES = 48  # of a beginning that are compared
-_LEFT = 0.2  # of the guesses that count after weighting
-_KERNEL = 0.25  # of their spread: by how much they are moved
-_FACTOR = 2.0  # between which and its inverse a guess of a number may be off
-_MARGIN = 0.02  # of what is measured: what no guess is blamed for at first
+_DRAWN = 4096
+_LEFT = 0.05  # of the guesses that count after weighting
+_MOST, _FEWEST = 192, 48  # that are made to fit: their number times the time is kept
+_FIRST = 12  # times of the first beginning
+_FURTHER = 1.3  # times as many, each time, at most
+_FORESEEN = 3.0  # errors by which half of the guesses may miss what comes next
+_STEPS, _LAST_STEPS = 4, 8
+_FAR, _PER_NUMBER = 10.0, 0.25  # of a cost above the least, beyond which a guess is dropped
+_FLAT = 0.1  # of the logarithm of a weight: what the noise of a beginning favours may be wrong
+_APART = 0.03  # of what is believed: how far differences are taken at first
+_ROUNDS = 1  # more at the end, with other noise
+_POLISHED = 8  # guesses, at the end
+_OTHER = 5.0  # standard errors: guesses that are nearer are in one valley
 
 
 class Sieved(NamedTuple):
-    """Guesses that are left: z of shape (G, p), starts of the first record (G, m), best first."""
+    """Guesses that are left, best first.
+
+    Attributes:
+        z: shape (G, p).
+        starts: of records, shape (G, R, m).
+        until: up to when they fit, from the start of records [s]; `whole` if to their ends.
+        stopped: whether Ctrl-C ended it.
+    """
 
     z: np.ndarray
     starts: np.ndarray
+    until: float
+    whole: bool
+    stopped: bool
 
 
 def sieved(
-    problem: Problem,
-    z: np.ndarray,
-    start: np.ndarray,
-    spread: np.ndarray,
-    ends: list[float],
-    kept: int,
-    seed: int,
+    plain: Plain, kept: int, seed: int, look: Callable[[float], None] = lambda _: None
 ) -> Sieved:
-    """Sieve guesses around z, shape (p,), and a start, (m,), known up to `spread`, (m,).
+    """Sieve guesses drawn around the centre; at most `kept` are returned, of different valleys.
 
-    Args:
-        ends: times [s] up to which the first record is compared, one after the other.
-        kept: how many guesses to return.
+    `look` gets the part of the records that they fit, before every beginning.
     """
     rng = np.random.default_rng(seed)
-    own, m = len(problem.machine.free.leaves), len(start)
-    draws = _drawn(problem, z, start, spread, rng)
-    cost = np.zeros(len(draws))
-    for end in ends:
-        cost = _misses(problem, problem.records[0], draws, z, own, end)
-        weights = _weights(cost)
-        if end == ends[-1] or not np.any(weights):
-            break
-        draws = _moved(problem, draws, weights, z, own, rng)
-    order = np.argsort(cost)
-    weights = _weights(cost) + 1e-300
-    likely = rng.choice(len(draws), len(draws), replace=False, p=weights / np.sum(weights))
-    best = np.concatenate([order[:1], likely[likely != order[0]]])[:kept]
-    numbers = np.tile(z, (len(best), 1))
-    numbers[:, :own] = draws[best, :own]
-    return Sieved(numbers, draws[best, own : own + m])
+    times = plain.times
+    count = min(_FIRST, len(times))
+    guesses, until, fitted = _only(plain), times[count - 1], 0.0
+    try:
+        look(0.0)
+        guesses = _begun(plain, until, rng)
+        while True:
+            steps = _STEPS if count < len(times) else _LAST_STEPS
+            guesses = improved(plain, guesses, until, steps)
+            fitted = until
+            look(count / len(times))
+            if count == len(times):
+                break
+            many = int(np.clip(2 * _MOST * times[_FIRST - 1] / until, _FEWEST, _MOST))
+            guesses = _renewed(plain, guesses, many, int(np.sum(plain.counted(until))), rng)
+            count = _further(plain, guesses, count)
+            until = times[count - 1]
+        for _ in range(_ROUNDS):
+            guesses = _renewed(plain, guesses, _FEWEST, int(np.sum(plain.counted(until))), rng)
+            guesses = improved(plain, guesses, until, _STEPS)
+        guesses = improved(plain, _best(guesses, _POLISHED), until, _LAST_STEPS)
+    except KeyboardInterrupt:
+        best = guesses.chosen(np.argsort(guesses.cost)[:1])
+        return Sieved(*plain.spread_out(best.x), fitted, False, True)
+    return Sieved(*plain.spread_out(_valleys(guesses, kept)), until, plain.whole, False)
 
 
-def _drawn(
-    problem: Problem, z: np.ndarray, start: np.ndarray, spread: np.ndarray, rng: np.random.Generator
-) -> np.ndarray:
-    """Numbers within their limits and starts, shape (guesses, own + m); the first as given."""
-    own = len(problem.machine.free.leaves)
-    found = [np.concatenate([z[:own], start])]
-    while len(found) < _GUESSES:
-        numbers = z.copy()
-        numbers[:own] *= _FACTOR ** rng.uniform(-1, 1, own)
-        other = np.concatenate([numbers[:own], start + spread * rng.normal(size=len(start))])
-        found.append(other if _possible(problem, numbers) else found[0])
-    return np.stack(found)
-
-
-def _possible(problem: Problem, z: np.ndarray) -> bool:
-    return bool(np.all(problem.limits[:, :-1] @ z >= problem.limits[:, -1]))
-
-
-def _misses(
-    problem: Problem, record: Record, draws: np.ndarray, z: np.ndarray, own: int, end: float
-) -> np.ndarray:
-    """Half the sum of squares of what is missed up to `end`, shape (guesses,)."""
-    machine = problem.machine
-    n = machine.system.n
-    first = float(record.ts[0])
-    there = np.flatnonzero(record.ts <= end)
-    rows = there[np.unique(np.linspace(0, len(there) - 1, _SAMPLES).astype(int))]
-    times = np.asarray(record.ts)[rows]
-    leaves = parameter_paths(machine.system.params)
-    numbers = draws[:, :own] * machine.free.scale
-    changed = written_into(leaves, machine.free.leaves, numbers)
-    run = ensemble(
-        machine.system,
-        draws[:, own : own + n],
-        draws[:, own + n :],
-        t0=first,
-        duration=max(float(times[-1]) - first, 1e-9),
-        params={path: np.asarray(x) for path, x in changed.items()},
-        rtol=1e-6,
-        reduce=Samples(times),
-        progress=False,
+def _only(plain: Plain) -> Guesses:
+    """The guess in the middle alone."""
+    size, d = len(plain.counted(0.0)), len(plain.centre)
+    root = np.diag(plain.spread)[None]
+    return Guesses(
+        plain.centre[None], root, np.zeros((1, size)), np.zeros((1, d)), np.zeros((1, size))
     )
-    q, qd = run.values["samples"]
-    shown = machine.measured(q, qd, times, changed)
-    values = np.asarray(record.values)[rows]
-    size = np.nanstd(np.asarray(record.values), axis=0)
-    noise = np.sqrt(problem.noise**2 + (_MARGIN * size) ** 2)
-    offset, scale = _sensors(problem, z, own)
-    miss = scale * shown + offset - values
-    miss = np.where(problem.wraps, (miss + np.pi) % (2 * np.pi) - np.pi, miss) / noise
-    miss = np.where(np.isfinite(values), miss, 0.0)
-    cost = 0.5 * np.sum(miss**2, axis=(1, 2))
-    return np.where(np.isfinite(cost), cost, np.inf)
 
 
-def _sensors(problem: Problem, z: np.ndarray, own: int) -> tuple[np.ndarray, np.ndarray]:
-    of = problem.sensors.of
-    return of(problem.sensors.offset, z[own:], 0.0), of(problem.sensors.scale, z[own:], 1.0)
+def _begun(plain: Plain, until: float, rng: np.random.Generator) -> Guesses:
+    """Guesses that show a first beginning best; the first is the one in the middle."""
+    draws = plain.drawn(_DRAWN, rng)
+    misses = plain.missed(draws, until)
+    cost = 0.5 * np.sum(misses**2, axis=1)
+    weights = _weights(np.where(np.isfinite(cost), cost, np.inf))
+    places = _drawn_again(weights, _MOST, rng) if np.any(weights) else np.zeros(1, int)
+    places[0] = 0
+    d = draws.shape[1]
+    found = Guesses(
+        draws[places],
+        np.tile(_APART * np.diag(plain.spread), (len(places), 1, 1)),
+        np.zeros((len(places), misses.shape[1])),
+        np.zeros((len(places), d)),
+        misses[places],
+    )
+    return _disturbed(found, np.arange(len(places)) > 0, rng)
+
+
+def _renewed(
+    plain: Plain, guesses: Guesses, many: int, numbers: int, rng: np.random.Generator
+) -> Guesses:
+    """The better ones, several times if need be, each time with other noise; the best without."""
+    late = guesses.cost - np.min(guesses.cost)
+    alive = late < max(_FAR, _PER_NUMBER * numbers)
+    if not np.any(alive):
+        return guesses
+    weights = np.where(alive, np.exp(-_FLAT * np.where(alive, late, 0.0)), 0.0)
+    places = _drawn_again(weights / np.sum(weights), many, rng)
+    places[0] = np.argmin(guesses.cost)
+    again = np.append(False, places[1:] == places[:-1])
+    found = _disturbed(guesses.chosen(places), again, rng)
+    found.noise[0], found.shift[0] = 0.0, 0.0
+    return found
+
+
+def _further(plain: Plain, guesses: Guesses, count: int) -> int:
+    """How many times the next beginning has: as many as half of the guesses nearly foresee."""
+    times = plain.times
+    most = min(max(int(_FURTHER * count), count + 1), len(times))
+    misses = plain.missed(guesses.x, times[most - 1])
+    known = plain.counted(times[count - 1])
+    for further in range(most, count + 1, -1):
+        new = plain.counted(times[further - 1]) & ~known
+        if np.median(np.mean(misses[:, new] ** 2, axis=1)) < _FORESEEN**2:
+            return further
+    return count + 1
+
+
+def _best(guesses: Guesses, count: int) -> Guesses:
+    """The best ones, without noise."""
+    best = guesses.chosen(np.argsort(guesses.cost)[:count])
+    return best._replace(noise=0 * best.noise, shift=0 * best.shift)
+
+
+def _disturbed(guesses: Guesses, which: np.ndarray, rng: np.random.Generator) -> Guesses:
+    """Other noise for some of them."""
+    noise, shift = guesses.noise.copy(), guesses.shift.copy()
+    noise[which] = rng.normal(size=(np.sum(which), noise.shape[1]))
+    shift[which] = rng.normal(size=(np.sum(which), shift.shape[1]))
+    return guesses._replace(noise=noise, shift=shift)
+
+
+def _drawn_again(weights: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray:
+    """Places, each about as often as its weight says, in order."""
+    levels = (np.arange(count) + rng.uniform()) / count
+    return np.searchsorted(np.cumsum(weights), levels * np.sum(weights)).clip(0, len(weights) - 1)
 
 
 def _weights(cost: np.ndarray) -> np.ndarray:
-    """exp(−τ cost), summing to one, with the largest τ ≤ 1 that lets a fifth of them count.
+    """exp(−τ cost), summing to one, with the largest τ ≤ 1 that lets some of them count.
 
     Motions that failed have no weight; all are zero where every one has.
     """
@@ -146,24 +180,18 @@ def _weights(cost: np.ndarray) -> np.ndarray:
     return weights
 
 
-def _moved(
-    problem: Problem,
-    draws: np.ndarray,
-    weights: np.ndarray,
-    z: np.ndarray,
-    own: int,
-    rng: np.random.Generator,
-) -> np.ndarray:
-    """Guesses drawn by their weights, each moved a little inside the limits."""
-    mean = weights @ draws
-    apart = draws - mean
-    covariance = (weights[:, None] * apart).T @ apart
-    sizes, turned = np.linalg.eigh(covariance)
-    root = turned * np.sqrt(np.maximum(sizes, 0.0))
-    chosen = draws[rng.choice(len(draws), len(draws), p=weights)]
-    shrunk = np.sqrt(1 - _KERNEL**2) * (chosen - mean) + mean
-    moved = shrunk + _KERNEL * rng.normal(size=draws.shape) @ root.T
-    every = np.tile(z, (len(moved), 1))
-    every[:, :own] = moved[:, :own]
-    inside = np.all(every @ problem.limits[:, :-1].T >= problem.limits[:, -1], axis=1)
-    return np.where(inside[:, None], moved, chosen)
+def _valleys(guesses: Guesses, kept: int) -> np.ndarray:
+    """x of the best guesses that are far from each other, shape (G, d)."""
+    found: list[int] = []
+    for i in np.argsort(guesses.cost):
+        apart = [
+            np.linalg.norm(np.linalg.solve(guesses.root[j], guesses.x[i] - guesses.x[j]))
+            for j in found
+        ]
+        if (
+            len(found) < kept
+            and np.isfinite(guesses.cost[i])
+            and min(apart, default=np.inf) > _OTHER
+        ):
+            found.append(int(i))
+    return guesses.x[found or [0]]
