@@ -190,6 +190,10 @@ WRONG: dict[str, tuple[tuple[str, ...], str]] = {
         "no coordinate 'qb'. Did you mean 'qB'?",
     ),
     "no second start": ((*MAP[:2], *AXIS, "--criterion", "spread:limit=1"), "a second start"),
+    "the same start twice": (
+        (*MAP[:2], *AXIS, "--criterion", "spread:qA=0"),
+        "`offset` must move the second start",
+    ),
     "second start of nothing": (
         (*MAP[:2], *AXIS, "--criterion", "spread:qB_dt=1deg/s"),
         "no coordinate or rate 'qB_dt'. Did you mean 'qB_dot'?",

@@ -175,7 +175,7 @@ def _study(
             system = eqx.tree_at(lambda each: each.params, system, params)
     grid = as_grid(system, axes, q0, qd0)
     require_concrete("stability_map", _INSTEAD, jnp.zeros(()))  # nothing in it need be traced
-    return Study(
+    study = Study(
         system=system,
         grid=grid,
         criterion=criterion,
@@ -183,6 +183,8 @@ def _study(
         trust=float(as_scalar(trust, "trust", positive=True)),
         options=options,
     )
+    study.require_apart()
+    return study
 
 
 def _empty(study: Study, accuracy: float | None) -> StabilityMap:
