@@ -104,7 +104,7 @@ def _misses(
         t0=first,
         duration=max(float(times[-1]) - first, 1e-9),
         params={path: np.asarray(x) for path, x in changed.items()},
-        rtol=1e-6,
+        rtol=max(1e-6, machine.rtol),
         reduce=Samples(times),
         progress=False,
     )
