@@ -182,8 +182,8 @@ def _edge_lines(edges: tuple[Edge, ...], axis: Axis, settings: dict[str, Any]) -
     step = settings.get("dt")
     pace = f"rtol {settings['rtol']:g}" if step is None else f"dt {step:g} s"
     lines = [
-        f"  edges      {len(edges)}, bisected to {shown(widest, axis.unit)}; the integration's error "
-        f"at {pace} comes on top"
+        f"  edges      {len(edges)}, bisected to {shown(widest, axis.unit)}; the "
+        f"integration's error at {pace} comes on top"
     ]
     if len(edges) <= _MOST_LISTED:
         lines += [

@@ -196,8 +196,8 @@ def _require_room(accuracy: float, grid: np.ndarray) -> None:
     least = float(np.spacing(far.astype(float_dtype())))
     if accuracy < least:
         raise ValueError(
-            f"`accuracy` must be at least {least:.1e}, but is {accuracy:g}: closer to {far:g} there "
-            f"is no number in {float_dtype().name}"
+            f"`accuracy` must be at least {least:.1e}, but is {accuracy:g}: closer to {far:g} "
+            f"there is no number in {float_dtype().name}"
         )
 
 

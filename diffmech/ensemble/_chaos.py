@@ -104,7 +104,7 @@ class Sali(AbstractReducer):
     def __init__(self, first: Any, second: Any):
         """Two directions (δq, δq̇), shape (2n,) each, not parallel."""
         self.tangents = _rows((first, second))
-        if not is_traced(self.tangents):
+        if self.tangents.shape[1] > 1 and not is_traced(self.tangents):
             _require_two_ways(np.asarray(self.tangents))
 
     def init(self, t: Any, q: Any, qd: Any, params: Params) -> Any:

@@ -200,6 +200,6 @@ def require_inertia(inertia: Numbers, label: str = "inertia") -> AnyArray:
 
 def _round_off(inertia: Numbers) -> float:
     """Of the largest moment: what the precision in force, or of the numbers, leaves open."""
-    kept = [np.dtype(getattr(leaf, "dtype", float)) for leaf in jax.tree.leaves(inertia)]
-    coarse = max(np.finfo(kind).eps for kind in (*kept, float_dtype()) if kind.kind == "f")
-    return max(_ROUND_OFF, ROUNDINGS * float(coarse))
+    kept = [leaf.dtype for leaf in jax.tree.leaves(inertia) if hasattr(leaf, "dtype")]
+    coarse = max(float(np.finfo(kind).eps) for kind in (*kept, float_dtype()) if kind.kind == "f")
+    return max(_ROUND_OFF, ROUNDINGS * coarse)
