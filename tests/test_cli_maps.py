@@ -190,6 +190,14 @@ WRONG: dict[str, tuple[tuple[str, ...], str]] = {
         "no coordinate 'qb'. Did you mean 'qB'?",
     ),
     "no second start": ((*MAP[:2], *AXIS, "--criterion", "spread:limit=1"), "a second start"),
+    "calm above wild": (
+        (*MAP[:2], *AXIS, "--criterion", "sali:apart=1e-9,aligned=1e-3"),
+        "`aligned` must be at most `apart`, but 0.001 > 1e-09",
+    ),
+    "the same start twice": (
+        (*MAP[:2], *AXIS, "--criterion", "spread:qA=0"),
+        "`offset` must move the second start",
+    ),
     "second start of nothing": (
         (*MAP[:2], *AXIS, "--criterion", "spread:qB_dt=1deg/s"),
         "no coordinate or rate 'qB_dt'. Did you mean 'qB_dot'?",

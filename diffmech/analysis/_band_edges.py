@@ -7,7 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import as_count, as_scalar, as_vector, in_force, require_resolvable
+from .._checks import (
+    WRONG_PRECISION,
+    as_count,
+    as_scalar,
+    as_vector,
+    float_dtype,
+    in_force,
+    require_resolvable,
+)
 from .._suggest import quoted, suggestion
 from .._typing import Coordinates, Number, Params
 from ..model import (
@@ -72,9 +80,12 @@ def band_edges(
     **Returns:** `BandEdges`, with the derivative of each edge with respect to every parameter by
     the implicit function theorem. If nothing changes in the span, there are no edges and one band.
 
-    **Raises:** `ValueError` for a wrong call, or a family that has no periodic motion.
+    **Raises:** `ValueError` for a wrong call, in float32 (orbits do not close well enough to tell
+    an edge), or a family that has no periodic motion.
     """
     require_unconstrained(system, "a band edge")
+    if float_dtype() == np.float32:
+        raise ValueError(f"a band edge is not found in six digits. {WRONG_PRECISION}")
     q, qd, t, params = prepare(
         system, t0, params, q0=_zeros(system, q0), qd0=rest_zero(system, qd0)
     )

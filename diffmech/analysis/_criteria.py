@@ -151,7 +151,8 @@ class Spread(AbstractCriterion):
     """Unstable where two neighbours are further apart than `limit` when the time is over.
 
     The second start differs by `offset`, a mapping by coordinate or rate. Measures the largest
-    difference of a coordinate at the end.
+    difference of a coordinate at the end. Undecided where the offset is lost in the rounding of the
+    start: less than a thousand roundings of its largest number.
     """
 
     offset: tuple[tuple[str, float], ...] = eqx.field(static=True)
@@ -159,6 +160,11 @@ class Spread(AbstractCriterion):
 
     def __init__(self, offset: dict[str, Any], limit: Any = 1.0):
         self.offset = tuple((str(k), float(as_scalar(v, f"offset {k}"))) for k, v in offset.items())
+        if not any(change for _, change in self.offset):
+            raise ValueError(
+                "`offset` must move the second start, such as {'qB': 1e-3}, but is "
+                f"{dict(self.offset)}"
+            )
         self.limit = float(as_scalar(limit, "limit", positive=True))
 
     def copies(self, system: AbstractSystem) -> np.ndarray:

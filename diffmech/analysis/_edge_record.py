@@ -128,10 +128,11 @@ class BandEdges(eqx.Module):
         ]
         lost = int(np.sum(~np.isfinite(np.asarray(self.edge_functions)[:, 0])))
         gaps = f", no orbit at {lost}" if lost else ""
+        none = "none found where there was an orbit; nothing is known elsewhere"
         touches = ", ".join(self._said(float(value)) for value in self.touches)
         return (
             f"band edges of {self.system.name} along {self.family}\n"
-            f"  edges    {_listed(edges) or 'none found'}\n"
+            f"  edges    {_listed(edges) or (none if lost else 'none found')}\n"
             f"  bands    {_listed(bands) or 'no periodic motion found'}\n"
             f"  touches  {touches or 'none'}\n"
             f"  scan     {len(self.grid)} values from {self._said(float(self.grid[0]))} to "

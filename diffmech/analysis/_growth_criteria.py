@@ -74,8 +74,16 @@ class MeanGrowth(AbstractCriterion):
     Stable up to `regular`, unstable from `chaotic` on.
     """
 
-    regular: float = eqx.field(static=True, default=3.0)
-    chaotic: float = eqx.field(static=True, default=5.0)
+    regular: float = eqx.field(static=True)
+    chaotic: float = eqx.field(static=True)
+
+    def __init__(self, regular: Any = 3.0, chaotic: Any = 5.0):
+        self.regular = float(as_scalar(regular, "regular"))
+        self.chaotic = float(as_scalar(chaotic, "chaotic"))
+        if self.regular > self.chaotic:
+            raise ValueError(
+                f"`regular` must be at most `chaotic`, but {self.regular:g} > {self.chaotic:g}"
+            )
 
     def copies(self, system: AbstractSystem) -> np.ndarray:
         """The point alone."""
@@ -104,8 +112,16 @@ class Alignment(AbstractCriterion):
     Unstable up to `aligned`, stable from `apart` on; measures −log₁₀ of the index.
     """
 
-    apart: float = eqx.field(static=True, default=1e-4)
-    aligned: float = eqx.field(static=True, default=1e-8)
+    apart: float = eqx.field(static=True)
+    aligned: float = eqx.field(static=True)
+
+    def __init__(self, apart: Any = 1e-4, aligned: Any = 1e-8):
+        self.apart = float(as_scalar(apart, "apart", positive=True))
+        self.aligned = float(as_scalar(aligned, "aligned", positive=True))
+        if self.aligned > self.apart:
+            raise ValueError(
+                f"`aligned` must be at most `apart`, but {self.aligned:g} > {self.apart:g}"
+            )
 
     def copies(self, system: AbstractSystem) -> np.ndarray:
         """The point alone."""
@@ -138,8 +154,14 @@ class Multipliers(AbstractCriterion):
     start are the matter of `band_edges`.)
     """
 
-    margin: float = eqx.field(static=True, default=1e-5)
-    closing: float = eqx.field(static=True, default=1e-5)
+    margin: float = eqx.field(static=True)
+    closing: float = eqx.field(static=True)
+
+    def __init__(self, margin: Any = 1e-5, closing: Any = 1e-5):
+        self.margin = float(as_scalar(margin, "margin"))
+        self.closing = float(as_scalar(closing, "closing", positive=True))
+        if self.margin < 0:
+            raise ValueError(f"`margin` must not be negative, but is {self.margin:g}")
 
     def copies(self, system: AbstractSystem) -> np.ndarray:
         """The point alone."""

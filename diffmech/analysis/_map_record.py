@@ -20,7 +20,8 @@ class Edge(NamedTuple):
 
     Attributes:
         place: on the axis, half way between the two starts below.
-        width: between the last start with the one verdict and the first with the other.
+        width: between the last start with the one verdict and the first with the other, as the
+            motions were computed: the integration's error moves both.
         before, after: the verdicts on its two sides, with the axis' values increasing.
     """
 
@@ -129,7 +130,7 @@ class StabilityMap(eqx.Module):
             )
         lines += indefinite_lines(self.indefinite)
         if self.edges is not None:
-            lines += _edge_lines(self.edges, self.axes[0])
+            lines += _edge_lines(self.edges, self.axes[0], self.settings)
         if self.running:
             each = 1e6 * self.running / total
             lines.append(f"  time       {self.running:.3g} s in all, {each:.3g} us a motion")
@@ -174,11 +175,16 @@ def _described(about: dict[str, Any]) -> str:
 _MOST_LISTED = 8
 
 
-def _edge_lines(edges: tuple[Edge, ...], axis: Axis) -> list[str]:
+def _edge_lines(edges: tuple[Edge, ...], axis: Axis, settings: dict[str, Any]) -> list[str]:
     if not edges:
         return ["  edges      none"]
     widest = max(edge.width for edge in edges)
-    lines = [f"  edges      {len(edges)}, each known to {shown(widest, axis.unit)} or better"]
+    step = settings.get("dt")
+    pace = f"rtol {settings['rtol']:g}" if step is None else f"dt {step:g} s"
+    lines = [
+        f"  edges      {len(edges)}, bisected to {shown(widest, axis.unit)}; the "
+        f"integration's error at {pace} comes on top"
+    ]
     if len(edges) <= _MOST_LISTED:
         lines += [
             f"             {shown(edge.place, axis.unit)}: {edge.before.name.lower()} below, "

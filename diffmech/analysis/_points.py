@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
+from .._checks import WRONG_PRECISION, float_dtype
 from .._results import Status
 from ..ensemble import EnergyError, Ensemble, ensemble
 from ..model import AbstractSystem, Laws, parameter_paths
@@ -14,6 +15,8 @@ from ._criteria import AbstractCriterion
 from ._verdicts import Verdict
 
 _ENERGY = "energy balance"  # among the reducers; a criterion's own names have no blank
+# Starts that are closer than so many roundings part by rounding, or not at all.
+_TELLING = 1e3
 
 
 class Points(NamedTuple):
@@ -57,15 +60,45 @@ class Study(NamedTuple):
         ended = np.all((status == Status.OK) | (status == Status.EVENT), axis=1)
         with np.errstate(all="ignore"):  # motions that failed
             values = np.where(ended, criterion.measure(found, self.duration), np.nan)
+        lost = self._lost(places)
+        values[lost] = np.nan
         verdicts = criterion.judge(values, self.duration).astype(np.int8)
         if isinstance(self.system.laws, Laws):  # else there may be no energy, or not one that stays
             verdicts[~(energy <= self.trust)] = Verdict.UNDECIDED
+        verdicts[lost] = Verdict.UNDECIDED
         verdicts[~ended] = Verdict.FAILED
         worst = np.where(ended, status[:, 0], np.max(status, axis=1)).astype(np.int8)
         unreal = np.zeros(count, bool)
         if ran.indefinite is not None:
             unreal = np.any(ran.indefinite.reshape(count, copies), axis=1)
         return Points(values, verdicts, energy, worst, unreal, ran.settings)
+
+    def require_apart(self) -> None:
+        """Refuse neighbours that are lost in the rounding of their start all over the map."""
+        least = [axis.grid[[np.argmin(np.abs(axis.grid))]] for axis in self.grid.axes]
+        if not np.any(self._lost(least)):
+            return
+        size, needed = (float(x[0]) for x in self._needed(least))
+        precision = float_dtype().name
+        fix = f" {WRONG_PRECISION}" if precision == "float32" else ""
+        raise ValueError(
+            f"`criterion` must start neighbours at least {needed:.1e} from each start: these have "
+            f"numbers of {size:.2g} or more, and a smaller offset is lost in their rounding in "
+            f"{precision}.{fix}"
+        )
+
+    def _needed(self, places: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+        """The largest number of each point's start, and the least offset that tells."""
+        q0s, qd0s, _ = self.grid.lanes(self.system, self.system.params, places)
+        size = np.max(np.abs(np.concatenate([q0s, qd0s], axis=1)), axis=1)
+        return size, _TELLING * float(np.finfo(float_dtype()).eps) * size
+
+    def _lost(self, places: list[np.ndarray]) -> np.ndarray:
+        """Where a start beside a point's is the same but for rounding, shape (points,)."""
+        apart = np.max(np.abs(self.criterion.copies(self.system)), axis=1)
+        if not np.any(apart > 0):
+            return np.zeros(places[0].size, bool)
+        return self._needed(places)[1] > np.min(apart[apart > 0])
 
     def engine(self) -> dict[str, Any]:
         """The ensemble's settings, found without computing or compiling a motion."""

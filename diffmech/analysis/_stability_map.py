@@ -11,7 +11,7 @@ import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 
-from .._checks import as_scalar, require_concrete, trial_condition
+from .._checks import as_scalar, float_dtype, require_concrete, trial_condition
 from .._memory import require_memory
 from .._progress import Progress
 from .._results import Status
@@ -78,8 +78,9 @@ def stability_map(
 
     **Other arguments:**
 
-    - `accuracy`: refine the edges between stable and unstable to this distance on the axis (maps
-      with one axis); None leaves them at the grid.
+    - `accuracy`: bisect the edges between stable and unstable to this distance on the axis (maps
+      with one axis); None leaves them at the grid. The error that the integration leaves in them
+      comes on top: repeat the map with a smaller `rtol` to see it.
     - `trust`: a motion whose energy is off by more than this part is undecided (not for an
       `Explicit` machine, of whose energy nothing is known).
     - `path`: write the map there when it is done; on the way, what is done is kept beside it in
@@ -101,6 +102,8 @@ def stability_map(
     fine = None if accuracy is None else float(as_scalar(accuracy, "accuracy", positive=True))
     if fine is not None and len(grid.axes) != 1:
         raise ValueError("`accuracy` must be left out for a map with two axes: edges are curves")
+    if fine is not None:
+        _require_room(fine, grid.axes[0].grid)
     count = int(np.prod(grid.shape))
     require_memory(
         count * _BYTES_A_POINT, f"the results of {count} points", "take a coarser grid, or parts"
@@ -175,7 +178,7 @@ def _study(
             system = eqx.tree_at(lambda each: each.params, system, params)
     grid = as_grid(system, axes, q0, qd0)
     require_concrete("stability_map", _INSTEAD, jnp.zeros(()))  # nothing in it need be traced
-    return Study(
+    study = Study(
         system=system,
         grid=grid,
         criterion=criterion,
@@ -183,6 +186,19 @@ def _study(
         trust=float(as_scalar(trust, "trust", positive=True)),
         options=options,
     )
+    study.require_apart()
+    return study
+
+
+def _require_room(accuracy: float, grid: np.ndarray) -> None:
+    """Refuse to bisect more finely than numbers lie."""
+    far = np.max(np.abs(grid))
+    least = float(np.spacing(far.astype(float_dtype())))
+    if accuracy < least:
+        raise ValueError(
+            f"`accuracy` must be at least {least:.1e}, but is {accuracy:g}: closer to {far:g} "
+            f"there is no number in {float_dtype().name}"
+        )
 
 
 def _empty(study: Study, accuracy: float | None) -> StabilityMap:

@@ -5,7 +5,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from .._checks import as_array, is_traced
+from .._checks import ROUNDINGS, as_array, float_dtype, is_traced
 from .._typing import AnyArray, Params
 from ._instant import Instant
 from ._reducers import AbstractReducer
@@ -76,6 +76,18 @@ class Megno(AbstractReducer):
         return {"last": 2 * carry["area"] / t, "mean": carry["total"] / t}
 
 
+def _require_two_ways(rows: np.ndarray) -> None:
+    """Refuse neighbours that are aligned before they move."""
+    sizes = np.linalg.norm(rows, axis=1, keepdims=True)
+    unit = rows / np.where(sizes > 0, sizes, 1.0)
+    nearest = min(np.linalg.norm(unit[0] + unit[1]), np.linalg.norm(unit[0] - unit[1]))
+    if np.any(sizes == 0) or nearest <= ROUNDINGS * np.finfo(float_dtype()).eps:
+        raise ValueError(
+            "`first` and `second` must be directions that are not parallel, but are "
+            f"{rows[0].tolist()} and {rows[1].tolist()}"
+        )
+
+
 class Sali(AbstractReducer):
     """The smaller alignment index of two neighbours, shape (lanes,), between 0 and √2:
 
@@ -92,6 +104,8 @@ class Sali(AbstractReducer):
     def __init__(self, first: Any, second: Any):
         """Two directions (δq, δq̇), shape (2n,) each, not parallel."""
         self.tangents = _rows((first, second))
+        if self.tangents.shape[1] > 1 and not is_traced(self.tangents):
+            _require_two_ways(np.asarray(self.tangents))
 
     def init(self, t: Any, q: Any, qd: Any, params: Params) -> Any:
         """The neighbours."""

@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from .._checks import as_array, as_scalar, is_traced
+from .._checks import ROUNDINGS, as_array, as_scalar, float_dtype, is_traced
 from .._typing import AnyArray, Number, Numbers
 from ._typing import Rotation, Tensor, Vector3, matrix3, shaped, vector3
 
@@ -177,14 +177,14 @@ def require_inertia(inertia: Numbers, label: str = "inertia") -> AnyArray:
 
     Raises:
         ValueError: not symmetric, a negative moment, or I₁ + I₂ < I₃ beyond round-off (equality
-            belongs to flat bodies).
+            belongs to flat bodies), that of the coarsest precision the numbers were kept in.
     """
     moments = len(jax.tree.leaves(inertia)) == 3 or getattr(inertia, "shape", None) == (3,)
     given = shaped(inertia, (3,) if moments else (3, 3), label)
     if is_traced(given):
         return given
     tensor = np.diag(given) if given.shape == (3,) else np.asarray(given)
-    scale = _ROUND_OFF * np.max(np.abs(tensor))
+    scale = _round_off(inertia) * np.max(np.abs(tensor))
     if np.max(np.abs(tensor - tensor.T)) > scale:
         raise ValueError(f"`{label}` must be symmetric, but is {tensor.tolist()}")
     low, middle, high = np.linalg.eigvalsh(tensor)
@@ -196,3 +196,10 @@ def require_inertia(inertia: Numbers, label: str = "inertia") -> AnyArray:
             f"{low:g}, {middle:g} and {high:g} kg m²"
         )
     return given
+
+
+def _round_off(inertia: Numbers) -> float:
+    """Of the largest moment: what the precision in force, or of the numbers, leaves open."""
+    kept = [leaf.dtype for leaf in jax.tree.leaves(inertia) if hasattr(leaf, "dtype")]
+    coarse = max(float(np.finfo(kind).eps) for kind in (*kept, float_dtype()) if kind.kind == "f")
+    return max(_ROUND_OFF, ROUNDINGS * coarse)

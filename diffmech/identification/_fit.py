@@ -74,7 +74,7 @@ def fit(
     guesses: int = 1,
     seed: int = 0,
     segment: float | None = None,
-    rtol: float = 1e-9,
+    rtol: float | None = None,
     progress: bool | None = None,
 ) -> Fit:
     """Find the parameters with which a machine moves as it was measured.
@@ -123,7 +123,7 @@ def fit(
       measured. `guesses`: how many starts to try side by side, the others each with every number
       times a factor between 1/2 and 2 drawn with `seed`.
     - `segment`: length of a segment [s]; 8 samples if not given.
-    - `rtol`: of the integration.
+    - `rtol`: of the integration; None means 1e-9 (1e-5 in float32).
     - `progress`: show a bar; None means on a terminal, if it takes long.
 
     The same call gives the same numbers. Ctrl-C ends it with the best so far, and the verdict says

@@ -131,7 +131,7 @@ class Plain(NamedTuple):
                     t0=np.tile(first, guesses),
                     duration=np.tile(duration, guesses),
                     params=changed,
-                    rtol=_RTOL,
+                    rtol=max(_RTOL, machine.rtol),
                     reduce=Samples(times),
                     max_steps=_STEPS * self.longest,
                     progress=False,

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import as_scalar, require_resolvable
+from .._checks import as_scalar, float_dtype, require_resolvable
 from .._suggest import quoted, suggestion
 from ..model import AbstractSystem, require_finite_params, require_system
 from ._free import Free
@@ -16,6 +16,7 @@ from ._residuals import Problem, Sensors
 from ._structure import identifiable
 
 _LEAST_NOISE = 1e-8  # of a channel's size
+_DEFAULT_RTOL = {"float64": 1e-9, "float32": 1e-5}
 
 
 def require_machine(system: Any) -> None:
@@ -129,7 +130,8 @@ def determined(
 
 
 def as_tolerance(rtol: Any) -> float:
-    """A relative tolerance of the integration that means something."""
+    """A relative tolerance of the integration that means something; None: by the precision."""
+    rtol = _DEFAULT_RTOL[float_dtype().name] if rtol is None else rtol
     tolerance = as_scalar(rtol, "rtol", positive=True)
     require_resolvable(tolerance)
     if float(tolerance) >= 1:

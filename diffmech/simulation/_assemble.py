@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from .._checks import as_count, is_traced, numbers_stay_numbers
+from .._checks import ROUNDINGS, as_count, float_dtype, is_traced, numbers_stay_numbers
 from .._suggest import quoted, suggestion
 from .._typing import AnyArray, Coordinates, Number, Params
 from .._void import void
@@ -25,8 +25,7 @@ from ..motion import (
 from ._closure import closed_near, mass_and_rows, rates_near
 from ._nearest_derivative import with_derivative
 
-_CLOSED = 1e-9  # of the size of the coordinates: a violation below it counts as closed
-_RATES = 1e-9  # likewise, of the size of the rates
+_CLOSED = 1e-9  # of the size of the coordinates, or of the rates: closed, but for rounding
 _TRIES = 48  # starts from which other ways to close are looked for
 _SAME = 1e-5  # coordinates closer than this are the same
 
@@ -65,13 +64,18 @@ class Assembly(eqx.Module):
         )
 
 
+def _closed() -> float:
+    """The same in the precision in force."""
+    return max(_CLOSED, ROUNDINGS * float(np.finfo(float_dtype()).eps))
+
+
 def _size(values: Any) -> float:
     return float(np.max(np.abs(values), initial=0.0))
 
 
 def _change(names: tuple[str, ...], moved: Any, suffix: str, before: Any) -> str:
     moved = np.asarray(moved)
-    if _size(before) < _CLOSED and _size(moved) < _CLOSED:
+    if _size(before) < _closed() and _size(moved) < _closed():
         return "was consistent; not changed"
     order = np.argsort(-np.abs(moved))[:4]
     parts = ", ".join(f"{names[i]}{suffix} by {moved[i]:+.3g}" for i in order if moved[i] != 0)
@@ -146,7 +150,7 @@ def _found(
     _require_closed(system, q, left, held)
     qd, slipping = rates_near(laws, q, rates, t, params, held)
     size = 1.0 + _size(qd)
-    if not _size(slipping) < _RATES * size:
+    if not _size(slipping) < _closed() * size:
         row = int(np.argmax(np.abs(slipping)))
         raise ValueError(
             f"no rates of {system.name!r} obey all constraints{_with(system, held)}: "
@@ -182,8 +186,8 @@ def _traced(
     qd, slipping = rates_near(laws, *jax.lax.stop_gradient((q, rates, t, params)), held)
     mass = mass_matrix_of(laws, q, rates, t, params)
     qd = with_derivative(qd, rates, mass, lambda x: rate_residual_of(laws, q, x, t, params), held)
-    sound = _biggest(left) < _CLOSED * (1.0 + _biggest(q))
-    sound &= _biggest(slipping) < _RATES * (1.0 + _biggest(qd))
+    sound = _biggest(left) < _closed() * (1.0 + _biggest(q))
+    sound &= _biggest(slipping) < _closed() * (1.0 + _biggest(qd))
     q, qd = void(q, ~sound), void(qd, ~sound)
     return Assembly(
         q=q,
@@ -208,7 +212,7 @@ def _with(system: AbstractSystem, held: np.ndarray) -> str:
 
 def is_closed(q: Any, residual: Any) -> bool:
     """Whether what is left of φ is rounding, for coordinates of this size."""
-    return _size(residual) < _CLOSED * (1.0 + _size(q))
+    return _size(residual) < _closed() * (1.0 + _size(q))
 
 
 def _require_closed(system: AbstractSystem, q: Any, left: Any, held: np.ndarray) -> None:
