@@ -106,8 +106,8 @@ class Bowl(Plain):
 
 
 def bowl(limits: list[list[float]]) -> Bowl:
-    free: list = [None] * 4
-    return Bowl(*free, np.zeros(2), np.full(2, 1e6), np.array(limits), (), 0)
+    no: Any = None
+    return Bowl(no, no, no, no, np.zeros(2), np.full(2, 1e6), np.array(limits), (), 0)
 
 
 def guesses_at(x: list[list[float]]) -> Guesses:
@@ -129,7 +129,8 @@ def test_guesses_come_down_and_know_how_surely() -> None:
 def test_lanes_that_are_broken_off_end_the_sieve(monkeypatch: pytest.MonkeyPatch) -> None:
     ts = np.arange(80) / 20
     record = dm.Record(ts, {"theta1": np.cos(2 * ts)}, noise=0.01)
-    starts = dict.fromkeys(("theta2", "theta1_dot", "theta2_dot"), (0.5, 0.1))
+    unseen = ("theta2", "theta1_dot", "theta2_dot")
+    starts: dict[str, tuple[float, float]] = dict.fromkeys(unseen, (0.5, 0.1))
     updates = []
 
     def broken_off(self: Progress, done: float) -> None:
