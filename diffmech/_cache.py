@@ -152,10 +152,18 @@ def clear_cache() -> Contents:
 
     Processes at work keep what they have. Raises OSError if something cannot be deleted.
     """
+    from ._records import what_is_at
+
     root = _root() if _state.store is None else _state.store.root
-    if root is None or not root.is_dir():
+    if root is None or what_is_at(root) != "folder":
         return Contents(0, 0)
-    return shrink(root, 0)
+    try:
+        return shrink(root, 0)
+    except PermissionError as error:
+        raise PermissionError(
+            f"the programs in `{root}` cannot be deleted: permission to read and write "
+            f"`{error.filename}` is needed"
+        ) from error
 
 
 def _root() -> Path | None:

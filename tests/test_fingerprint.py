@@ -300,11 +300,8 @@ def test_whatever_way_a_number_is_read_its_change_is_noticed(
     system = dm.System(lagrangian, {"x": "m"})
     first = system.laws
     assert system.laws == first, "nothing has changed"
-    if way not in (
-        by_jax_array,
-        by_other_code,
-        by_code_put_in_place,
-    ):  # which are other ones, though equal
+    others = (by_jax_array, by_other_code, by_code_put_in_place)  # other ones, though equal
+    if way not in others:
         set_k(1.0)
         assert system.laws == first, "nothing but the object that holds the same number"
     parts = version_of(Spring(read))

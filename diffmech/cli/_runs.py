@@ -2,7 +2,6 @@
 
 import contextlib
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -26,9 +25,9 @@ def is_saved(source: str) -> bool:
     """
     if not source or source.partition(":")[0] in CATALOGUE or is_own_file(source):
         return False
-    with contextlib.suppress(OSError):  # a name that no file can have
-        return source.endswith(".npz") or Path(source).is_dir()
-    return False
+    from .._records import what_is_at
+
+    return source.endswith(".npz") or what_is_at(source) == "folder"
 
 
 def system_with(text: str, params: tuple[str, ...]) -> "AbstractSystem":
