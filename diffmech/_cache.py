@@ -106,6 +106,8 @@ def cache(
     """
     if not megabytes > 0:
         raise ValueError(f"`megabytes` must be positive, but is {megabytes}")
+    if folder is not None and not isinstance(folder, str | os.PathLike):
+        raise ValueError(f"`folder` must be the path of a folder, but is a {type(folder).__name__}")
     _state.limit = round(megabytes * 10**6)
     if not on or os.environ.get(_SWITCH, "") == "0":
         _turn_off("it was turned off" if not on else f"{_SWITCH}=0 is set")

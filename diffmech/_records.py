@@ -105,6 +105,8 @@ def require_nameable(path: Path) -> None:
 
 def require_writable(path: str | Path, *, overwrite: bool) -> None:
     """Refuse a path that must not or cannot be written to, before any work is done for it."""
+    if not isinstance(path, str | os.PathLike):
+        raise ValueError(f"`path` must be the path of a file, but is a {type(path).__name__}")
     path = Path(path)
     _require_free(path, overwrite=overwrite)
     _sibling(path).unlink()  # as the file will begin: nothing else tells whether it can
