@@ -261,6 +261,12 @@ WRONG: dict[str, tuple[tuple[str, ...], str]] = {
     "film": (("simulate", "pendulum", "--film"), "--film needs --out"),
     "against": (("plot", "pendulum", "--kind", "overlay"), "--against RUN"),
     "names": (("plot", "pendulum", "--kind", "paths", "--names", "theta"), "--names goes with"),
+    "no names": (("plot", "pendulum", "--names", ""), "--names must be names such as qA,qB"),
+    "no name": (("plot", "pendulum", "--names", "theta,"), "but is 'theta,'"),
+    "assembled": (
+        ("simulate", "pendulum_dae", "--assemble", "--duration", "3deg"),
+        "is in s, but '3deg' is an angle",
+    ),
     "picture": (("plot", "pendulum", "--out", "a.bmp"), "must end in .png, .pdf or .svg"),
     "suffix": (("animate", "pendulum", "--out", "a.avi"), "must end in .gif or .mp4"),
     "speed": (("animate", "pendulum", "--speed", "0"), "must be greater than zero"),
