@@ -106,6 +106,8 @@ def cache(
     """
     if not megabytes > 0:
         raise ValueError(f"`megabytes` must be positive, but is {megabytes}")
+    if folder is not None and not isinstance(folder, str | os.PathLike):
+        raise ValueError(f"`folder` must be the path of a folder, but is a {type(folder).__name__}")
     _state.limit = round(megabytes * 10**6)
     if not on or os.environ.get(_SWITCH, "") == "0":
         _turn_off("it was turned off" if not on else f"{_SWITCH}=0 is set")
@@ -152,10 +154,18 @@ def clear_cache() -> Contents:
 
     Processes at work keep what they have. Raises OSError if something cannot be deleted.
     """
+    from ._records import what_is_at
+
     root = _root() if _state.store is None else _state.store.root
-    if root is None or not root.is_dir():
+    if root is None or what_is_at(root) != "folder":
         return Contents(0, 0)
-    return shrink(root, 0)
+    try:
+        return shrink(root, 0)
+    except PermissionError as error:
+        raise PermissionError(
+            f"the programs in `{root}` cannot be deleted: permission to read and write "
+            f"`{error.filename}` is needed"
+        ) from error
 
 
 def _root() -> Path | None:

@@ -161,7 +161,31 @@ def as_scalar(value: Any, label: str, *, positive: bool = False) -> AnyArray:
     require_finite(array, label)
     if positive and not is_traced(array) and float(array) <= 0:
         raise ValueError(f"`{label}` must be greater than zero, but is {float(array):g}")
+    if positive and not is_traced(array):
+        _require_at_least(float(np.finfo(float_dtype()).tiny), array, label)
     return array
+
+
+def as_duration(value: Any) -> AnyArray:
+    """A time [s] that can be divided into steps; shape ()."""
+    span = as_scalar(value, "duration", positive=True)
+    if not is_traced(span):
+        _require_at_least(smallest_spacing(float_dtype()), span, "duration")
+    return span
+
+
+def smallest_spacing(dtype: np.dtype) -> float:
+    """Of times [s] whose rounding is still a number of full precision."""
+    return float(np.finfo(dtype).tiny) / float(np.finfo(dtype).eps)
+
+
+def _require_at_least(least: float, value: AnyArray, label: str) -> None:
+    """Refuse a number that its processor takes for zero, or its parts."""
+    if float(value) < least:
+        raise ValueError(
+            f"`{label}` must be at least {least:.0e} in {float_dtype().name}, but is "
+            f"{float(value):g}: below that it is lost in rounding to zero"
+        )
 
 
 _SMALLEST_TOLERANCE_IN_EPS = 50.0  # 1.1e-14 in float64; below it step control measures rounding

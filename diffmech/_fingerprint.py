@@ -4,16 +4,16 @@ JAX keeps what it traced of a function for as long as the function lives. A numb
 takes from a closure or a global is then written into the program, and a change of it would go
 unnoticed. So it is looked at again whenever the function is about to be used:
 
-- the values of closure cells, defaults and globals that its code names, and the attributes that it
-  names of objects and modules among them;
+- its code, the values of closure cells, defaults and globals that it names, and the attributes that
+  it names of objects, classes and modules among them, with what those inherit;
 - the same of Python functions found there, of what `functools.partial`, methods, and wrappers such
   as `jax.jit` and `jax.vmap` hold, and of the fields of callable dataclasses.
 
 Numbers, texts and containers of them are compared by value, NumPy arrays by content, JAX arrays
 and everything else by identity. Code of installed packages is taken not to change, and what the
 function itself writes to (a count, a list that it appends to) is not looked at. What a function
-finds by other ways (`getattr` with a computed name, files, the inside of foreign objects) cannot be
-followed.
+finds by other ways cannot be followed: `getattr` with a computed name, `globals()["G"]`, a module
+that it imports itself (`import constants` in its body), files, the inside of foreign objects.
 """
 
 import hashlib
@@ -130,7 +130,7 @@ def _contents(places: tuple[Place, ...]) -> list[Any]:
     return [
         (place.label, id(place.value) if place.token is None else place.token)
         for place in places
-        if not isinstance(place.value, Function)  # its code is compared
+        if not isinstance(place.value, Function | types.CodeType)  # what it does is compared
     ]
 
 

@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from ._records import require_nameable
+from ._records import require_nameable, what_is_at
 
 _STAGE = ".writing"
 _OWNER = "owner"
@@ -27,7 +27,7 @@ def staged_folder(
     """
     path = Path(path)
     _require_free(path, members, overwrite=overwrite)
-    made = not path.exists()
+    made = what_is_at(path) is None
     stage = path / _STAGE
     try:
         try:
@@ -58,7 +58,7 @@ def sole_writer(path: str | Path) -> Iterator[None]:
     """Keep other processes from writing the file `path` while the block runs."""
     path = Path(path)
     require_nameable(path)
-    if not path.absolute().parent.is_dir():
+    if what_is_at(path.absolute().parent) != "folder":
         raise FileNotFoundError(f"the directory `{path.parent}` does not exist; create it first")
     stage = path.with_name(f".{path.name}{_STAGE}")
     try:
@@ -75,15 +75,15 @@ def sole_writer(path: str | Path) -> Iterator[None]:
 
 def _require_free(path: Path, members: Sequence[str], *, overwrite: bool) -> None:
     require_nameable(path)
-    if path.exists() and not path.is_dir():
+    if what_is_at(path) not in (None, "folder"):
         raise FileExistsError(f"`{path}` is a file, not a folder; choose another name")
     parent = path.absolute().parent
-    if not parent.is_dir():
+    if what_is_at(parent) != "folder":
         raise FileNotFoundError(f"the directory `{parent}` does not exist; create it first")
     for name in members:
-        if (path / name).is_dir():
+        if what_is_at(path / name) == "folder":
             raise FileExistsError(f"`{path / name}` is a folder where a file would go; move it")
-    there = [name for name in members if (path / name).exists()]
+    there = [name for name in members if what_is_at(path / name)]
     if there and not overwrite:
         raise FileExistsError(
             f"`{path}` holds results already ({', '.join(there)}); choose another folder, or pass "

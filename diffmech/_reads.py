@@ -7,7 +7,7 @@ import dis
 import functools
 import sys
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields, is_dataclass
 from typing import Any, NamedTuple
 
@@ -80,6 +80,8 @@ def _token(value: Any, label: str) -> Any:
                 "besides its arguments: pass it in `params`, so that a change is noticed"
             )
         return value.shape, value.dtype.str, value.tobytes()
+    if isinstance(value, types.MethodType):  # another object at each look, of the same two
+        return "a method", _Identity(id(value.__func__)), _Identity(id(value.__self__))
     if isinstance(value, bytearray | array.array):
         return type(value), bytes(value)
     if isinstance(value, _CONTAINERS):
@@ -127,6 +129,12 @@ def _attribute(holder: Any, name: str) -> Any:
     return getattr(holder, name, _MISSING)
 
 
+def _method(holder: Any, name: str) -> Any:
+    """A method or property as it is written, not bound to its object."""
+    own = getattr(holder, "__dict__", {})
+    return own[name] if name in own else getattr(type(holder), name, _MISSING)
+
+
 class _Look:
     """A walk through everything that a function reads."""
 
@@ -161,19 +169,26 @@ class _Look:
                     self.into(entry, label, names)
         elif is_dataclass(value) and not isinstance(value, type):
             self._fields(value, label)
+            self._beside_fields(value, label, names)
         elif not _is_array(value) and (not is_installed(value) or _is_plain_object(value)):
             self._attributes(value, label, names)
 
     def _read(self, label: str, get: Any, holder: Any, key: Any, names: frozenset[str]) -> None:
+        value = self._note(label, get, holder, key)
+        if value is not _MISSING:
+            self.into(value, label, names)
+
+    def _note(self, label: str, get: Any, holder: Any, key: Any) -> Any:
         value = get(holder, key)
-        if value is _MISSING:
-            return
-        self.places.append(Place(label, get, holder, key, value, _token(value, label)))
-        self.into(value, label, names)
+        if value is not _MISSING:
+            self.places.append(Place(label, get, holder, key, value, _token(value, label)))
+        return value
 
     def _function(self, function: Function, label: str) -> None:
         names = _names_of(function)
         own = _written(function.__code__)
+        if not is_installed(function):
+            self._note(label or function.__qualname__, _attribute, function, "__code__")
         self.codes.append(function.__code__)
         for free, cell in zip(
             function.__code__.co_freevars, function.__closure__ or (), strict=True
@@ -199,29 +214,46 @@ class _Look:
                 self._read(
                     f"{label}.{field.name}".lstrip("."), _attribute, value, field.name, _NONE
                 )
-        call = _of_class(type(value)).get("__call__")
-        if isinstance(call, Function):
-            self.into(call, label)
+        self._methods(value, label, ("__call__",))
+
+    def _beside_fields(self, value: Any, label: str, names: frozenset[str]) -> None:
+        """Methods and numbers of a dataclass that code asks for by name, and that are no fields."""
+        own = {field.name for field in fields(value)}
+        for name in sorted(names & {*_of_class(type(value))} - own):
+            held = _method(value, name)
+            if isinstance(held, Function | property):
+                self._methods(value, label, (name,))
+            elif isinstance(held, (*_PLAIN, *_CONTAINERS, np.ndarray, types.MethodType)):
+                self._read(f"`{label.strip('`')}.{name}`", _method, value, name, names)
 
     def _attributes(self, holder: Any, label: str, names: frozenset[str]) -> None:
-        """Attributes of an object or a module that code asks for by name."""
+        """Attributes of an object, a class or a module that code asks for by name."""
         own = getattr(holder, "__dict__", {})
+        if isinstance(holder, type):  # with what it inherits
+            own = {**_of_class(holder), **own}
         kind = {} if isinstance(holder, types.ModuleType) else _of_class(type(holder))
         for name in sorted(names & ({*own} | {*kind})):
-            if name in own:
-                self._read(f"`{label.strip('`')}.{name}`", _attribute, holder, name, names)
-            elif isinstance(kind[name], Function | property):
-                code = kind[name].fget if isinstance(kind[name], property) else kind[name]
-                self.into(code, label)
-                self._attributes(holder, label, _names_of(code) - names)
+            if name not in own and isinstance(_method(holder, name), Function | property):
+                self._methods(holder, label, (name,))
             else:
                 self._read(f"`{label.strip('`')}.{name}`", _attribute, holder, name, names)
-        for name in _OPERATORS:  # code calls these without their names
-            method = kind.get(name)
-            if isinstance(method, Function) and (id(holder), name) not in self._seen:
-                self._seen.add((id(holder), name))
-                self.into(method, label)
-                self._attributes(holder, label, _names_of(method))
+        self._methods(holder, label, [each for each in _OPERATORS if each in kind])
+
+    def _methods(self, holder: Any, label: str, names: Iterable[str]) -> None:
+        """What an object's class says it does, under names or, as operators, without them."""
+        for name in names:
+            written = _method(holder, name)
+            code = written.fget if isinstance(written, property) else written
+            if not isinstance(code, Function) or (id(holder), name) in self._seen:
+                continue
+            self._seen.add((id(holder), name))
+            if not is_installed(code):
+                self._note(f"`{label.strip('`')}.{name}`".replace("`.", "`"), _method, holder, name)
+            self.into(code, label)
+            if is_dataclass(holder) and not isinstance(holder, type):
+                self._beside_fields(holder, label, _names_of(code))
+            else:
+                self._attributes(holder, label, _names_of(code))
 
 
 _NONE: frozenset[str] = frozenset()

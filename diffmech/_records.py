@@ -16,6 +16,7 @@ import json
 import math
 import os
 import re
+import stat
 import tempfile
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -43,13 +44,8 @@ def atomic_file(path: Path, *, overwrite: bool, need: int | None = None) -> Iter
 
     A full disk is told with the path, and with the `need` in bytes if that is known.
     """
-    require_writable(path, overwrite=overwrite)
-    try:
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    except OSError as error:
-        raise type(error)(f"cannot write in `{path.parent}`: {error.strerror}") from error
-    os.close(handle)
-    temporary = Path(name)
+    _require_free(path, overwrite=overwrite)
+    temporary = _sibling(path)
     try:
         yield temporary
         with temporary.open("rb+") as file:
@@ -63,6 +59,16 @@ def atomic_file(path: Path, *, overwrite: bool, need: int | None = None) -> Iter
         raise type(error)(f"cannot write `{path}`: {error.strerror}{room}") from error
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def _sibling(path: Path) -> Path:
+    """A new, empty file beside `path`."""
+    try:
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    except OSError as error:
+        raise type(error)(f"cannot write in `{path.parent}`: {error.strerror}") from error
+    os.close(handle)
+    return Path(name)
 
 
 def reason_of(error: OSError) -> str | None:
@@ -98,15 +104,49 @@ def require_nameable(path: Path) -> None:
 
 
 def require_writable(path: str | Path, *, overwrite: bool) -> None:
-    """Refuse a path that must not be written to, before any work is done for it."""
+    """Refuse a path that must not or cannot be written to, before any work is done for it."""
+    if not isinstance(path, str | os.PathLike):
+        raise ValueError(f"`path` must be the path of a file, but is a {type(path).__name__}")
     path = Path(path)
+    _require_free(path, overwrite=overwrite)
+    _sibling(path).unlink()  # as the file will begin: nothing else tells whether it can
+
+
+def _require_free(path: Path, *, overwrite: bool) -> None:
     require_nameable(path)
-    if path.exists() and not path.is_file():
+    there = what_is_at(path)
+    if there not in (None, "file"):
         raise FileExistsError(f"`{path}` is not a file; choose another name")
-    if path.exists() and not overwrite:
+    if there and not overwrite:
         raise FileExistsError(f"`{path}` exists already; pass `overwrite=True` to replace it")
-    if not path.parent.is_dir():
+    if what_is_at(path.parent) != "folder":
         raise FileNotFoundError(f"the directory `{path.parent}` does not exist; create it first")
+
+
+def what_is_at(path: str | Path) -> str | None:
+    """A "file", a "folder", something "else", or None for nothing.
+
+    Raises:
+        PermissionError: nobody can tell, for a folder on the way may not be entered; it is named.
+    """
+    path = Path(path)
+    try:
+        mode = os.stat(path).st_mode
+    except PermissionError as error:
+        raise PermissionError(
+            f"`{path}` cannot be looked at: permission to enter the folder `{_closed(path)}` is "
+            "needed"
+        ) from error
+    except (OSError, ValueError):  # or a name that no file can have
+        return None
+    return "file" if stat.S_ISREG(mode) else "folder" if stat.S_ISDIR(mode) else "else"
+
+
+def _closed(path: Path) -> Path:
+    """The first folder on the way to `path` that may not be entered."""
+    return next(
+        (each for each in reversed(path.parents) if not os.access(each, os.X_OK)), path.parent
+    )
 
 
 def write_record(
@@ -146,7 +186,7 @@ def _digest(data: bytes) -> bytes:
 def read_record(path: str | Path, kind: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """The meta data and arrays of a file written by `write_record`, verified."""
     path = Path(path)
-    if not path.is_file():
+    if what_is_at(path) != "file":
         raise FileNotFoundError(f"there is no file `{path}`")
     try:
         return _read(path, kind)

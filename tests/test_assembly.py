@@ -202,3 +202,11 @@ def test_missing_constraints_are_said() -> None:
         with pytest.raises(ValueError, match="need constraints, but 'pendulum' has none"):
             call(pendulum, [1.0], [0.0])
     assert jnp.zeros(0).size == dm.simulate(pendulum, [1.0], duration=0.1).multipliers[0].size
+
+
+def test_a_state_without_a_gradient_names_the_row() -> None:
+    system = dm.systems.pendulum_dae()
+    sentence = r"rod of 'pendulum_dae' must have a finite gradient, but has none at q = \[0, 0\]"
+    for verb in (dm.assemble, dm.doctor):
+        with pytest.raises(ValueError, match=sentence):
+            verb(system, [0.0, 0.0])

@@ -1,6 +1,7 @@
 """The command line: words understood, mistakes answered in a sentence, nothing heavy loaded."""
 
 import contextlib
+import errno
 import functools
 import inspect
 import json
@@ -16,6 +17,7 @@ import numpy as np
 import pytest
 
 import diffmech as dm
+from diffmech import _records
 from diffmech.cli import run
 from diffmech.cli._machines import machine as machine_of
 from diffmech.cli._quantities import number
@@ -24,6 +26,7 @@ from diffmech.systems import CATALOGUE
 
 from .test_files import DAMAGES
 
+MAP = "diffmech.analysis.stability_map"
 SHORT = ("--duration", "0.5", "--samples", "11")
 
 
@@ -258,6 +261,12 @@ WRONG: dict[str, tuple[tuple[str, ...], str]] = {
     "film": (("simulate", "pendulum", "--film"), "--film needs --out"),
     "against": (("plot", "pendulum", "--kind", "overlay"), "--against RUN"),
     "names": (("plot", "pendulum", "--kind", "paths", "--names", "theta"), "--names goes with"),
+    "no names": (("plot", "pendulum", "--names", ""), "--names must be names such as qA,qB"),
+    "no name": (("plot", "pendulum", "--names", "theta,"), "but is 'theta,'"),
+    "assembled": (
+        ("simulate", "pendulum_dae", "--assemble", "--duration", "3deg"),
+        "is in s, but '3deg' is an angle",
+    ),
     "picture": (("plot", "pendulum", "--out", "a.bmp"), "must end in .png, .pdf or .svg"),
     "suffix": (("animate", "pendulum", "--out", "a.avi"), "must end in .gif or .mp4"),
     "speed": (("animate", "pendulum", "--speed", "0"), "must be greater than zero"),
@@ -292,6 +301,77 @@ def test_the_doctor_advises_the_command_line_in_json_too(cli: Cli) -> None:
     assert code == 1
     remedy = json.loads(out)["text"][-1]
     assert remedy.startswith("remedy: `diffmech simulate SYSTEM --assemble` starts from")
+
+
+@pytest.mark.parametrize(
+    ("words", "verb"),
+    [
+        ("edges babyboot --family qA --plot e.png", "diffmech.analysis.band_edges"),
+        ("fit pendulum swing.csv --free length --out f.npz", "diffmech.identification.fit"),
+        ("map pendulum --axis theta=0:1:3 --criterion ftle --csv m.csv", MAP),
+        ("map pendulum --axis theta=0:1:3 --criterion ftle --plot m.png", MAP),
+        ("plot pendulum --out p.png", "diffmech.simulation.simulate"),
+        ("animate pendulum --out p.gif", "diffmech.simulation.simulate"),
+    ],
+)
+def test_a_file_that_cannot_be_written_is_refused_before_anything_is_computed(
+    words: str, verb: str, cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: Any, **__: Any) -> Any:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(_records.tempfile, "mkstemp", refuse)
+    monkeypatch.setattr(verb, lambda *_, **__: pytest.fail("was computed"))
+    code, out, said = cli(*words.split())
+    assert (code, out) == (1, "")
+    assert said == "Error: cannot write in `.`: Permission denied.\n"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "simulate pendulum --out closed/x",
+        "map pendulum --axis theta=0:1:3 --criterion ftle --out closed/x --resume",
+        "fit pendulum d.csv --free length --report closed/x",
+        "fit pendulum closed/x --free length",
+        "report closed/x",
+        "plot closed/x --out p.png",
+        "simulate closed/x.py:boot",
+    ],
+)
+def test_what_may_not_be_looked_at_is_not_said_to_be_missing(
+    words: str, cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    look = os.stat
+
+    def refuse(path: Any, *more: Any, **others: Any) -> Any:
+        if str(path).endswith(("closed/x", "closed/x.py", "closed/x.npz")):
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+        return look(path, *more, **others)
+
+    monkeypatch.setattr(os, "stat", refuse)
+    Path("closed").mkdir()
+    code, out, said = cli(*words.replace("--criterion", "--duration 1 --criterion").split())
+    assert (code, out) == (1, "")
+    path = next(word for word in words.split() if "closed" in word).partition(":")[0]
+    assert said.startswith(f"Error: `{path}` cannot be looked at: permission to enter the folder ")
+
+
+def test_a_cache_that_may_not_be_cleared_is_named(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: Any) -> Any:
+        raise PermissionError(errno.EACCES, "Permission denied", "home/programs")
+
+    monkeypatch.setattr("diffmech._cache._root", lambda: Path())
+    monkeypatch.setattr("diffmech._cache.shrink", refuse)
+    monkeypatch.setattr("diffmech._cache._state.store", None)
+    code, out, said = cli("doctor", "--clear-cache")
+    assert (code, out) == (1, "")
+    assert said == (
+        "Error: the programs in `.` cannot be deleted: permission to read and write "
+        "`home/programs` is needed.\n"
+    )
 
 
 def test_a_missing_package_is_named_as_it_is_installed(

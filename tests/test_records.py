@@ -12,6 +12,9 @@ import diffmech as dm
 from diffmech._records import write_csv
 from diffmech.identification import as_records
 from diffmech.identification._csv_cells import read_columns, read_layout
+from diffmech.identification._measure import as_measure
+
+from .conftest import machine
 
 DATA = Path(__file__).parent.parent / "examples" / "data"
 TS = np.array([0.0, 0.1, 0.2, 0.4])
@@ -392,3 +395,24 @@ def test_the_measured_pendulums_are_read(name: str, pieces: int, rows: int) -> N
     for piece in found:
         assert np.median(np.diff(piece.ts)) == pytest.approx(0.01, rel=1e-3)
         assert not np.any(np.isnan(piece.values))
+
+
+@pytest.mark.parametrize(
+    ("units", "sentence"),
+    [
+        ({"theta": "kg"}, "channel 'theta' of record 'lab' must be in rad, .* said to be in kg"),
+        ({"theta_dot": "deg"}, "channel 'theta_dot' of .* must be in rad/s, .* to be in deg"),
+        ({"t": "kg"}, r"`units\['t'\]` must be a unit of time, s or ms, but is 'kg'"),
+    ],
+)
+def test_a_unit_of_something_else_than_the_coordinate_is_refused(
+    units: dict[str, str], sentence: str, tmp_path: Path
+) -> None:
+    path = written(tmp_path, "t,theta,theta_dot\n0,0,1\n1,1,1\n2,2,1\n")
+    system = machine("pendulum")
+    with pytest.raises(ValueError, match=sentence):
+        dm.fit(system, dm.read_records(path, units=units), "length")
+    with pytest.raises(ValueError, match=sentence):
+        dm.forces_along(system, dm.read_records(path, units=units))
+    fine = dm.read_records(path, units={"theta": "deg", "theta_dot": "turn/s", "t": "ms"})
+    assert as_measure(system, fine, None).complete

@@ -8,7 +8,14 @@ from typing import Any
 import jax
 import numpy as np
 
-from .._checks import as_count, as_scalar, float_dtype, require_concrete, warn_if_single_precision
+from .._checks import (
+    as_count,
+    as_duration,
+    as_scalar,
+    float_dtype,
+    require_concrete,
+    warn_if_single_precision,
+)
 from .._progress import Progress
 from .._results import Status
 from .._typing import AnyArray, Coordinates, Number, Params
@@ -87,7 +94,7 @@ def lyapunov(
         *(q0, qd0, duration, transient, t0, params, rtol),
     )
     q, qd, start, params = prepare(system, t0, params, q0=q0, qd0=rest_zero(system, qd0))
-    length = float(as_scalar(duration, "duration", positive=True))
+    length = float(as_duration(duration))
     before = float(as_scalar(transient, "transient"))
     if before < 0:
         raise ValueError(f"`transient` must not be negative, but is {before:g}")

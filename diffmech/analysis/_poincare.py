@@ -6,7 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import as_count, as_scalar, float_dtype, require_concrete, warn_if_single_precision
+from .._checks import (
+    as_count,
+    as_duration,
+    as_scalar,
+    float_dtype,
+    require_concrete,
+    warn_if_single_precision,
+)
 from .._results import Status
 from .._typing import Number, Params
 from ..ensemble import crossings
@@ -82,7 +89,7 @@ def poincare(
         raise ValueError(f"`direction` must be 1, -1 or 0, but is {direction!r}")
     cut, label = as_cut(system, section, period, wrap, every)
     start = float(as_scalar(t0, "t0"))
-    length = float(as_scalar(duration, "duration", positive=True))
+    length = float(as_duration(duration))
     before = float(as_scalar(transient, "transient"))
     if not 0 <= before < length:
         raise ValueError(

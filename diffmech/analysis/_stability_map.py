@@ -11,7 +11,7 @@ import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 
-from .._checks import as_scalar, float_dtype, require_concrete, trial_condition
+from .._checks import as_duration, as_scalar, float_dtype, require_concrete, trial_condition
 from .._memory import require_memory
 from .._progress import Progress
 from .._results import Status
@@ -182,7 +182,7 @@ def _study(
         system=system,
         grid=grid,
         criterion=criterion,
-        duration=float(as_scalar(duration, "duration", positive=True)),
+        duration=float(as_duration(duration)),
         trust=float(as_scalar(trust, "trust", positive=True)),
         options=options,
     )

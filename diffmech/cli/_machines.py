@@ -130,7 +130,9 @@ def _called(value: Any, path: Path, name: str) -> Any:
 
 def _run_file(path: Path) -> Any:
     """Import a file by its path, with its folder on `sys.path`."""
-    if not _is_there(path):
+    from .._records import what_is_at
+
+    if what_is_at(path) != "file":
         folder = path.parent
         there = {p.stem: str(p) for p in sorted(folder.glob("*.py"))} if folder.is_dir() else {}
         near = nearest(path.stem, there)  # what all paths have in common makes none of them near
@@ -153,13 +155,6 @@ def _run_file(path: Path) -> Any:
     return module
 
 
-def _is_there(path: Path) -> bool:
-    try:
-        return path.is_file()
-    except OSError:  # a name that no file can have
-        return False
-
-
 def _explained(error: BaseException, path: Path) -> click.UsageError:
     """One sentence about an error in a user's file, with the line it came from."""
     said = " ".join(str(error).split()) or "no message"
@@ -168,6 +163,8 @@ def _explained(error: BaseException, path: Path) -> click.UsageError:
         return click.UsageError(f"`{path}`{line}: {error.msg}.")
     if isinstance(error, UnicodeDecodeError):
         return click.UsageError(f"`{path}` is not a text file in UTF-8.")
+    if isinstance(error, PermissionError) and error.filename == str(path):
+        return click.UsageError(f"`{path}` may not be read: {error.strerror}.")
     places = traceback.extract_tb(error.__traceback__)
     lines = [p.lineno for p in places if Path(p.filename).resolve() == path.resolve()]
     where = f", line {lines[-1]}" if lines else ""

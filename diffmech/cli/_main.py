@@ -149,6 +149,8 @@ def _ending(error: BaseException, signals: Signals) -> tuple[int, str]:
         return 2, f"Error: {for_the_shell(_sentence(error))}"
     if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
         return 2, f"Error: there is no file `{error.filename}`: no name can be that long."
+    if isinstance(error, PermissionError) and error.filename:
+        return 1, f"Error: permission to use `{error.filename}` is needed: {error.strerror}."
     if isinstance(error, OSError):
         return 1, f"Error: {for_the_shell(_sentence(error))}"
     return 1, (

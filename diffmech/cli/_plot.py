@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from .._suggest import quoted
 from ._options import (
     as_path,
     debug_option,
@@ -68,7 +69,9 @@ def plot(
         raise click.UsageError(f"{kind} compares two runs: give the other one as --against RUN.")
     if against is not None and kind not in _COMPARED:
         raise click.UsageError(f"--against goes with the kinds overlay and distance, not {kind}.")
-    chosen = [name.strip() for name in names.split(",")] if names else None
+    chosen = None if names is None else [name.strip() for name in names.split(",")]
+    if chosen is not None and not all(chosen):
+        raise click.UsageError(f"--names must be names such as qA,qB, but is {quoted(names)}.")
     if chosen and kind not in _NAMED:
         raise click.UsageError(f"--names goes with the kinds {', '.join(_NAMED)}, not {kind}.")
     if chosen and kind == "phase" and len(chosen) > 1:

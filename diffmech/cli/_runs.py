@@ -2,7 +2,6 @@
 
 import contextlib
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -26,9 +25,9 @@ def is_saved(source: str) -> bool:
     """
     if not source or source.partition(":")[0] in CATALOGUE or is_own_file(source):
         return False
-    with contextlib.suppress(OSError):  # a name that no file can have
-        return source.endswith(".npz") or Path(source).is_dir()
-    return False
+    from .._records import what_is_at
+
+    return source.endswith(".npz") or what_is_at(source) == "folder"
 
 
 def system_with(text: str, params: tuple[str, ...]) -> "AbstractSystem":
@@ -105,17 +104,17 @@ def make_run(system: "AbstractSystem", how: dict[str, Any], progress: bool | Non
     from ..simulation import simulate
 
     q0, qd0 = start_of(system, how["start"], how["sets"])
-    if how["assemble"]:
-        q0, qd0 = _assembled(system, q0, qd0, how["sets"])
     numeric: dict[str, Any] = {
         name: number(how[name], f"--{name}", unit)
         for name, unit in (("duration", "s"), ("rtol", "1"), ("atol", "1"), ("dt", "s"))
         if how[name] is not None
     }
-    if progress or (progress is None and sys.stderr.isatty()):
-        click.echo(f"{system.name}: compiling its equations ... (once)", err=True)
     if how["dt"] is not None and (how["rtol"] or how["atol"]):
         raise click.UsageError("--dt is a constant step, so --rtol and --atol do not apply.")
+    if how["assemble"]:  # it speaks, so all words are understood by now
+        q0, qd0 = _assembled(system, q0, qd0, how["sets"])
+    if progress or (progress is None and sys.stderr.isatty()):
+        click.echo(f"{system.name}: compiling its equations ... (once)", err=True)
     with contextlib.redirect_stdout(sys.stderr):  # what a user's functions print is not our data
         return simulate(
             system,

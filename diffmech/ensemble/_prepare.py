@@ -13,6 +13,7 @@ from .._checks import (
     MAX_STEPS_LIMIT,
     as_array,
     as_count,
+    as_duration,
     as_scalar,
     float_dtype,
     in_force,
@@ -53,7 +54,7 @@ _PROTOCOL = ("init", "update", "finish")
 def tolerances(t0: Any, duration: Any, rtol: Any, atol: Any, dt: Any, max_steps: Any) -> Tolerances:
     """Numbers of a run, checked; strongly typed, so that new ones do not compile anew."""
     start = as_scalar(t0, "t0")
-    whole = as_scalar(duration, "duration", positive=True)
+    whole = as_duration(duration)
     require_one_pace(dt, rtol, atol)
     rtol = as_scalar(
         DEFAULT_RTOL[float_dtype().name] if rtol is None else rtol, "rtol", positive=True

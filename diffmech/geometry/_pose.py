@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from .._checks import is_traced
+from .._checks import as_scalar, is_traced
 from .._typing import Number, Numbers
 from ._entries import (
     Triple,
@@ -149,6 +149,7 @@ def revolute(axis: str | Numbers, angle: Number, at: Numbers = _ORIGIN) -> Pose:
     frame has its origin at `at`, on the hinge.
     """
     x, y, z = unit = _direction(axis)
+    _require_angle(angle)
     c, s = jnp.cos(angle), jnp.sin(angle)
     # R = c 1 + (1 − c) a aᵀ + s â
     if not any(is_number(entry) for entry in unit):
@@ -163,6 +164,11 @@ def revolute(axis: str | Numbers, angle: Number, at: Numbers = _ORIGIN) -> Pose:
         (minus(xz, sy), plus(yz, sx), _on_axis(z, c, vz)),
     )
     return Pose(at, turned)
+
+
+def _require_angle(angle: Any) -> None:
+    if not isinstance(angle, jax.Array | float | int):
+        as_scalar(angle, "angle")
 
 
 def _on_axis(entry: Any, c: Any, v: Any) -> Any:

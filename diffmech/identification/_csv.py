@@ -67,6 +67,7 @@ def read_records(
     _require_columns(layout, "inputs", pushed.values())
     _require_apart(time, measured, pushed, layout.path)
     scales = _scales(units or {}, columns)
+    _require_a_time(time, (units or {}).get(time))
     shifts = _shifts(offset or {}, columns)
 
     table = read_columns(layout, list(dict.fromkeys(columns.values())), by)
@@ -84,6 +85,11 @@ def read_records(
             inputs={each: converted[each][rows] for each in pushed},
             noise=noise,
             name=name,
+            units={
+                channel: unit
+                for channel, unit in (units or {}).items()
+                if channel in measured and isinstance(unit, str)
+            },
         )
         found.append(record.unwrapped(*unwrap) if unwrap else record)
     return tuple(found)
@@ -165,6 +171,12 @@ def _scales(units: Mapping[str, str | float], names: Mapping[str, str]) -> dict[
             if scales[name] == 0:
                 raise ValueError(f"`units[{name!r}]` must not be zero: nothing would be left")
     return scales
+
+
+def _require_a_time(time: str, unit: object) -> None:
+    known = in_si(unit) if isinstance(unit, str) else None
+    if known is not None and known[0] != "s":
+        raise ValueError(f"`units[{time!r}]` must be a unit of time, s or ms, but is {unit!r}")
 
 
 def _shifts(offset: Mapping[str, Number], names: Mapping[str, str]) -> dict[str, float]:

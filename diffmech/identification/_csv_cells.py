@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .._memory import require_memory
+from .._records import what_is_at
 from .._suggest import quoted, shortened
 
 _SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs"}
@@ -46,8 +47,9 @@ def read_layout(path: Path) -> Layout:
         FileNotFoundError: there is none.
         ValueError: it is empty, binary, or begins with numbers.
     """
-    if not path.is_file():
-        what = "is a folder" if path.is_dir() else "there is no such file"
+    there = what_is_at(path)
+    if there != "file":
+        what = "is a folder" if there == "folder" else "there is no such file"
         raise FileNotFoundError(f"`{path}` must be a CSV file, but {what}")
     start = _start(path)
     if start.startswith((b"\xff\xfe", b"\xfe\xff")):

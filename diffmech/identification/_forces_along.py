@@ -15,6 +15,7 @@ from ..model import AbstractSystem
 from ..motion import mass_and_bias_of, prepare, require_lagrangian
 from ._as_records import as_records
 from ._derivatives import chosen_half, local_polynomials, noise_of
+from ._measure import require_units
 from ._record import Record
 
 _FORCE_UNITS = {"rad": "N m", "m": "N"}
@@ -129,6 +130,7 @@ def forces_along(
     names = tuple(system.coordinates)
     degree = as_count(degree, "degree", 2)
     measured = _one_record(record, names)
+    require_units(system, [measured])
     *_, values = prepare(system, 0.0, params, q=np.zeros(len(names)))
     states, covariances, noise, windows, given = _derivatives(measured, names, window, degree)
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from .._checks import trial_trace
 from .._suggest import quoted, suggestion
+from .._units import in_si, rate_unit
 from ..model import AbstractSystem
 from ._record import Record
 
@@ -74,6 +75,7 @@ def as_measure(
                 f"channel {quoted(channel)} must be a coordinate or a rate of {system.name!r}, or "
                 f"give `measure`.{suggestion(channel, known)}"
             )
+    require_units(system, records)
     places = tuple(known[channel] for channel in channels)
     units = list(system.coordinates.values())
     return Measure(
@@ -82,6 +84,26 @@ def as_measure(
         [places.index(n + i) if n + i in places else -1 for i in range(n)],
         tuple(units[i] if i < n else f"{units[i - n]}/s" for i in places),
     )
+
+
+def require_units(system: AbstractSystem, records: Sequence[Record]) -> None:
+    """Refuse a channel that is said to be in a unit of something else than its coordinate."""
+    own = dict(system.coordinates)
+    own |= {f"{name}_dot": rate_unit(unit) for name, unit in system.coordinates.items() if unit}
+    for record in records:
+        for channel, unit in record.units:
+            wanted, found = own.get(channel, ""), in_si(unit)
+            if channel in record.channels and wanted and found and not _alike(found[0], wanted):
+                raise ValueError(
+                    f"channel {quoted(channel)} of record {quoted(record.name)} must be in "
+                    f"{wanted}, as in {system.name!r}, or in a unit of the same kind, but is said "
+                    f"to be in {unit}"
+                )
+
+
+def _alike(one: str, other: str) -> bool:
+    """Angles are pure numbers."""
+    return one.replace("rad", "1") == other.replace("rad", "1")
 
 
 @lru_cache(maxsize=64)

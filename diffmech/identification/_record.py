@@ -37,6 +37,8 @@ class Record(eqx.Module):
         noise: standard deviation of each channel, shape (m,), NaN where it is not known; or None.
         weights: how much each value counts, shape (k, m); or None, which is 1 for all.
         name: what it is called in messages and tables.
+        units: what channels were in before they were turned into SI units, by name, as far as that
+            was said; `fit` holds it against the coordinates.
     """
 
     ts: AnyArray
@@ -46,6 +48,7 @@ class Record(eqx.Module):
     weights: AnyArray | None
     channels: tuple[str, ...] = eqx.field(static=True)
     name: str = eqx.field(static=True)
+    units: tuple[tuple[str, str], ...] = eqx.field(static=True)
 
     def __init__(
         self,
@@ -57,6 +60,7 @@ class Record(eqx.Module):
         noise: Number | Numbers | Mapping[str, Number] | None = None,
         weights: Numbers | None = None,
         name: str = "record",
+        units: Mapping[str, str] | Sequence[tuple[str, str]] = (),
     ):
         """See the attributes. `values` may be columns by name; then `channels` is not needed.
 
@@ -66,6 +70,7 @@ class Record(eqx.Module):
             ValueError: what cannot be a motion; the record, row and column are named.
         """
         self.name = str(name)
+        self.units = tuple(dict(units).items())
         who = f"record {quoted(self.name)}"
         if isinstance(values, Mapping):
             channels = tuple(values) if channels is None else channels

@@ -7,6 +7,7 @@ from typing import Any
 
 import jax
 
+from .._checks import require_kind
 from ..geometry import Pose, from_rotation_vector
 
 Slips = Mapping[str, tuple[Any, Any]]
@@ -23,6 +24,7 @@ def joint(name: str, pose: Pose) -> Pose:
     `reactions(...)` then gives the force and the moment that the joint passes on, at the frame's
     origin, by asking what it takes to keep everything beyond from slipping there.
     """
+    require_kind(pose, Pose, "pose", "a `Pose`, such as `revolute` gives")
     met = _met.get()
     if met is not None:
         if name in met:

@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from .._batches import in_batches
+from .._checks import require_kind
 from .._fingerprint import version_of
 from .._typing import AnyArray, Coordinates, Number, Numbers, Params, Scalar, Vector
 from ..geometry import stacked, tensor_of, vee
@@ -76,8 +77,18 @@ class BodyState(eqx.Module):
         return self.spin + jnp.cross(arm, self.mass[..., None] * velocity)
 
 
+def _require_bodies(bodies: Any) -> None:
+    wanted = "states of bodies by name, as `body_states` gives them"
+    require_kind(bodies, Mapping, "bodies", wanted)
+    if not bodies:
+        raise ValueError(f"`bodies` must be {wanted}, but is empty")
+    for name, state in bodies.items():
+        require_kind(state, BodyState, f"bodies[{name!r}]", "the state of a body")
+
+
 def mass_centre(bodies: Mapping[str, BodyState]) -> tuple[AnyArray, AnyArray]:
     """Position [m] and velocity [m/s] of the mass centre of several bodies, shape (..., 3)."""
+    _require_bodies(bodies)
     total = sum(body.mass for body in bodies.values())
     position = sum(body.mass[..., None] * body.position for body in bodies.values())
     velocity = sum(body.momentum for body in bodies.values())
@@ -95,6 +106,7 @@ def angular_momentum(
     forces about C if C is fixed or the mass centre; for other moving points only if
     v_C × v_G = 0 (absolute velocities) or r_{G/C} × a_C = 0 (relative ones).
     """
+    _require_bodies(bodies)
     centre = mass_centre(bodies)[0] if about is None else about
     parts = [body.angular_momentum(centre, moving_at) for body in bodies.values()]
     return sum(parts[1:], parts[0])

@@ -16,7 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 import optimistix
 
-from .._checks import as_array, as_count, as_scalar, as_vector, briefly, in_force
+from .._checks import as_array, as_count, as_duration, as_vector, briefly, in_force
 from .._typing import AnyArray, Coordinates, Number, Params, Samples, Scalar, Truth
 from ..model import AbstractSystem, Laws
 from ..motion import force_of, prepare, require_lagrangian
@@ -224,7 +224,7 @@ def motion_between(
     laws = require_lagrangian(system, "a motion between configurations")
     names = tuple(system.coordinates)
     ends = [in_force(as_vector(q, names, label)) for q, label in ((q0, "q0"), (q1, "q1"))]
-    length = in_force(as_scalar(duration, "duration", positive=True))
+    length = in_force(as_duration(duration))
     _, params_ = prepare(system, 0.0, params)
     start = np.zeros((), np.asarray(length).dtype)
     if guess is None:

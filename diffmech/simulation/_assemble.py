@@ -147,6 +147,10 @@ def _found(
         q, left = _other_branch(system, guess, t, params, held, branch)
     else:
         q, left = closed_near(laws, guess, guess, t, params, held)
+    if not np.all(np.isfinite(left)):
+        _, jacobian = mass_and_rows(laws, guess, t, params)
+        place = _violated(laws, guess, rates, t, params).place
+        require_defined(system, guess, place, jacobian)
     _require_closed(system, q, left, held)
     qd, slipping = rates_near(laws, q, rates, t, params, held)
     size = 1.0 + _size(qd)
@@ -208,6 +212,19 @@ def _biggest(values: Any) -> Any:
 def _with(system: AbstractSystem, held: np.ndarray) -> str:
     names = [name for name, fixed in zip(system.coordinates, held, strict=True) if fixed]
     return f" with {', '.join(names)} fixed" if names else ""
+
+
+def require_defined(system: AbstractSystem, q: Any, place: Any, jacobian: Any) -> None:
+    """Refuse a state at which a constraint has no finite value or gradient; the row is named."""
+    finite = np.isfinite(np.asarray(place)), np.all(np.isfinite(np.asarray(jacobian)), axis=1)
+    for what, sound in zip(("value", "gradient"), finite, strict=True):
+        if not np.all(sound):
+            rows = [name for name, fine in zip(system.rows, sound, strict=True) if not fine]  # pyright: ignore
+            at = ", ".join(f"{x:g}" for x in np.asarray(q))
+            raise ValueError(
+                f"{' and '.join(rows)} of {system.name!r} must have a finite {what}, but "
+                f"{'has' if len(rows) == 1 else 'have'} none at q = [{at}]: give another state"
+            )
 
 
 def is_closed(q: Any, residual: Any) -> bool:

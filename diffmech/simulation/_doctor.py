@@ -22,6 +22,7 @@ from ..motion import (
     scaled_rows,
     violations_of,
 )
+from ._assemble import require_defined
 
 _RANK = 1e-6  # singular values of the scaled rows below this are lost
 _SHARE = 1e-3  # a row takes part in a dependence if it has this share of it
@@ -137,6 +138,7 @@ def doctor(
     q_, qd_, t_, params_ = prepare(system, t, params, q=q, qd=qd)
     look = _look(laws, q_, qd_, t_, params_)
     rows: tuple[str, ...] = system.rows  # pyright: ignore[reportAttributeAccessIssue]
+    require_defined(system, q_, look.violations.place, look.rows)
     values = _singular_values(look)[1]
     rank = int(np.sum(values >= _RANK))
     of_place = is_holonomic(laws, q_, t_, params_)

@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from .._checks import trial_condition
+from .._checks import briefly, trial_condition
 from .._fingerprint import version_of
 from .._typing import AnyArray, Params, Scalar
 from ..model import AbstractSystem
@@ -40,6 +40,11 @@ class Event(eqx.Module):
     direction: Literal["rising", "falling"] | None = eqx.field(static=True, default=None)
 
     def __check_init__(self) -> None:
+        if not callable(self.condition):
+            raise ValueError(
+                "`condition` must be a function of (q, qd, t, params), but is "
+                f"{briefly(self.condition)}"
+            )
         if self.direction not in (None, "rising", "falling"):
             raise ValueError(
                 f"`direction` must be 'rising', 'falling' or None, but is {self.direction!r}"

@@ -17,6 +17,7 @@ from .._records import (
     finite_or_none,
     read_record,
     require_writable,
+    what_is_at,
     write_record,
 )
 from .._results import name_of, result_named
@@ -144,7 +145,7 @@ def load(
         ValueError: a damaged or foreign file, another machine or method; the reason is said.
     """
     require_kind(path, (str, PathLike), "path", "the path of a file")
-    path = Path(path) / RUN_FILE if Path(path).is_dir() else Path(path)
+    path = Path(path) / RUN_FILE if what_is_at(path) == "folder" else Path(path)
     meta, arrays = read_record(path, _KIND)
     try:
         return _rebuild(meta, arrays, system, method)

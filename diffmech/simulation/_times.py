@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from .._batches import padded_size
-from .._checks import as_array, as_count, as_scalar, is_traced, require_finite
+from .._checks import as_array, as_count, as_duration, is_traced, require_finite, smallest_spacing
 from .._memory import require_memory
 from .._typing import AnyArray
 from ._landing import MOST_PASSED
@@ -26,7 +26,7 @@ def sample_times(
             "give either `duration` or `ts`" + (", not both" if ts is not None else "")
         )
     if ts is None:
-        span = as_scalar(duration, "duration", positive=True)
+        span = as_duration(duration)
         count = as_count(samples, "samples", 2)
         _require_room(count, n, steps)
         return t0 + span * np.linspace(0.0, 1.0, count)
@@ -75,7 +75,11 @@ def require_resolved(times: AnyArray) -> None:
         return
     spacing = float(np.min(times[1:] - times[:-1]))
     largest = float(np.max(np.abs(times)))
-    if not spacing > _SMALLEST_SPACING_IN_EPS * float(np.finfo(times.dtype).eps) * largest:
+    least = max(
+        _SMALLEST_SPACING_IN_EPS * float(np.finfo(times.dtype).eps) * largest,
+        smallest_spacing(times.dtype),
+    )
+    if not spacing > least:
         raise ValueError(
             f"the samples lie {spacing:.1e} s apart, too close for times of {largest:g} s in "
             f"{times.dtype}: use a longer duration, fewer samples, or count time from zero"

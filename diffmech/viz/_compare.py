@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from .._checks import require_kind
 from ..simulation import Trajectory
 from ._series import TIME, chosen, drawable
 from ._style import INK, legend, line_styles, name_axes, new_axes, tick_in_pi, with_unit
@@ -45,6 +46,9 @@ def overlay(
         labels: what the two runs are called.
     """
     first, second = drawable(first), drawable(second)
+    require_kind(labels, (tuple, list), "labels", "two texts")
+    if len(labels) != 2:
+        raise ValueError(f"`labels` must be two texts, one for each run, but are {len(labels)}")
     indices, unit = chosen(first, names)
     ts, ours, theirs = _together(first, second)
     ax = new_axes(ax)

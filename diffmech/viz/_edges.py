@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from .._checks import require_kind
 from ..analysis import BandEdges
 from ._style import COLOURS, INK, literal, name_axes, new_axes
 
@@ -12,6 +13,7 @@ _MOST_BARS = 12  # parameters; of more, those that matter most
 
 def edge_slopes(record: BandEdges, ax: Any = None) -> Any:
     """By how much each edge moves for one percent more of each parameter, as bars."""
+    require_kind(record, BandEdges, "record", "what `band_edges` returns")
     ax = new_axes(ax, size=(6.4, 3.2))
     moved = record.per_percent()
     names = sorted(moved, key=lambda name: -float(np.nanmax(np.abs(moved[name]), initial=0.0)))

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from .._checks import require_kind
 from ..identification import Fit, Record
 from ._series import TIME
 from ._style import (
@@ -20,6 +21,7 @@ from ._style import (
     with_unit,
 )
 
+_MADE_BY = "what `fit` returns"
 _MOST_RECORDS = 4  # side by side; of more the first are drawn, with a note
 _MOST_WRITTEN = 12  # numbers each way that are written into a matrix
 _MOST_LAGS = 25  # of an autocorrelation
@@ -103,6 +105,7 @@ def correlations(record: Fit, ax: Any = None) -> Any:
 
     Near ±1 only a combination of two numbers is known well.
     """
+    require_kind(record, Fit, "record", _MADE_BY)
     count = len(record.names)
     side = max(3.6, min(0.62 * count + 1.6, 12.0))
     words = 0.07 * max(map(len, record.names))  # [inch] that the longest label takes
@@ -137,6 +140,7 @@ def correlations(record: Fit, ax: Any = None) -> Any:
 
 
 def _chosen(record: Fit, channel: str | None) -> list[int]:
+    require_kind(record, Fit, "record", _MADE_BY)
     if channel is None:
         return list(range(len(record.channels)))
     if channel not in record.channels:

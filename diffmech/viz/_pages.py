@@ -5,7 +5,10 @@ from pathlib import Path
 from typing import Any
 
 from matplotlib import rc_context
+from matplotlib.artist import Artist
+from matplotlib.figure import Figure
 
+from .._checks import require_kind
 from .._records import atomic_file, require_writable
 from ..simulation import Trajectory
 from ._energy import energy, imbalance
@@ -107,6 +110,7 @@ def balance(run: Trajectory, *, figure: Any = None) -> Any:
 def _sheet(figure: Any, size: tuple[float, float]) -> Any:
     if figure is None:
         return new_figure(size)
+    require_kind(figure, Figure, "figure", "a Figure of matplotlib")
     figure.set_size_inches(*size)
     figure.set_layout_engine("constrained")
     return figure
@@ -135,7 +139,8 @@ def require_picture(path: str | Path, *, overwrite: bool = False) -> None:
 
 def save_figure(figure: Any, path: str | Path, *, overwrite: bool = False) -> Path:
     """Write a Figure, or the one an Axes is on, as .png, .pdf or .svg, all of it or nothing."""
-    path, figure = Path(path), figure.figure
+    require_kind(figure, Artist, "figure", "a Figure or Axes of matplotlib")
+    path, figure = Path(path), figure.figure  # pyright: ignore[reportAttributeAccessIssue]
     require_picture(path, overwrite=overwrite)
     kind = path.suffix.lower().removeprefix(".")
     undated = {"png": {}, "pdf": {"CreationDate": None}, "svg": {"Date": None}}[kind]

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from .._checks import require_kind
 from ..analysis import Axis, StabilityMap, Verdict
 from ._style import (
     INK,
@@ -25,6 +26,7 @@ VERDICT_COLOURS = {
     Verdict.FAILED: "#CC79A7",
     Verdict.MISSING: "#FFFFFF",
 }
+_MADE_BY = "what `stability_map` returns"
 _SHADES = "summer"  # of what is unstable, by what the criterion measured
 _MOST_PIXELS = 4000  # of a strip: more points than that share one
 _MOST_SHARP = 500  # of a strip: more of them than a screen has there
@@ -33,6 +35,7 @@ _MOST_PIXELS_EACH_WAY = 1000  # of an area whose points are not equally far apar
 
 def stability(record: StabilityMap, ax: Any = None) -> Any:
     """Draw a map: along one axis as `bands`, over two as `areas`."""
+    require_kind(record, StabilityMap, "record", _MADE_BY)
     return bands(record, ax) if len(record.axes) == 1 else areas(record, ax)
 
 
@@ -51,6 +54,7 @@ def bands(record: StabilityMap, ax: Any = None, *, curve: bool = True) -> Any:
     The strip takes the lower part of the axes; the curve is what the criterion measured. Motions
     that failed, and points without a verdict, have colours of their own.
     """
+    require_kind(record, StabilityMap, "record", _MADE_BY)
     if len(record.axes) != 1:
         raise ValueError("`bands` draws maps with one axis; `areas` draws those with two")
     ax = new_axes(ax, size=(7.0, 2.6 if curve else 1.2))
@@ -89,6 +93,7 @@ def bands(record: StabilityMap, ax: Any = None, *, curve: bool = True) -> Any:
 
 def areas(record: StabilityMap, ax: Any = None) -> Any:
     """What the criterion measured over two axes, stable areas in black, with their outline."""
+    require_kind(record, StabilityMap, "record", _MADE_BY)
     if len(record.axes) != 2:
         raise ValueError("`areas` draws maps with two axes; `bands` draws those with one")
     figure = None

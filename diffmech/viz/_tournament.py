@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from .._checks import require_kind
 from ..simulation import Tournament
 from ._series import TIME
 from ._style import add_axes, legend, line_styles, name_axes, new_figure
@@ -13,6 +14,7 @@ _FLOOR = 1e-17  # what a logarithmic axis shows of an exact zero
 
 def tournament(record: Tournament) -> Any:
     """Drift in place, drift in rates and energy error of every way against time; a Figure."""
+    require_kind(record, Tournament, "record", "what `tournament` returns")
     figure = new_figure((8.5, 7.5))
     first = add_axes(figure, 311)
     axes = [first, *(add_axes(figure, place, sharex=first) for place in (312, 313))]
