@@ -392,8 +392,6 @@ def test_wrong_types_get_a_sentence_without_type_checking() -> None:
             lambda: dm.cache(folder=3),
             lambda: dm.joint("a", 3),
             lambda: dm.Event(3),
-            lambda: dm.Spring(-5),
-            lambda: dm.Damper(viscous=-1),
         ]
         for call in calls:
             try:
@@ -463,8 +461,6 @@ def test_wrong_types_get_a_sentence_without_type_checking() -> None:
         "`folder` must be the path of a folder, but is a int",
         "`pose` must be a `Pose`, such as `revolute` gives, but is a int",
         "`condition` must be a function of (q, qd, t, params), but is 3",
-        "`stiffness` must not be negative, but is -5",
-        "`viscous` must not be negative, but is -1",
     ]
     lines = out.strip().splitlines()
     assert len(lines) == len(expected), out

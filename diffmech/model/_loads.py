@@ -5,7 +5,7 @@ from typing import Any
 import equinox as eqx
 import jax.numpy as jnp
 
-from .._checks import as_scalar, is_traced
+from .._checks import as_scalar
 from .._typing import AnyArray, Number, Numbers, Scalar
 from ..geometry import (
     Pose,
@@ -50,14 +50,6 @@ class Gravity(AbstractPart):
     @property
     def place(self) -> tuple[()]:
         return ()
-
-
-def _not_negative(value: Any, label: str) -> AnyArray:
-    """A coefficient, traced or not; below zero it would drive what it is to hold or to damp."""
-    number = as_scalar(value, label)
-    if not is_traced(number) and float(number) < 0:
-        raise ValueError(f"`{label}` must not be negative, but is {float(number):g}")
-    return number
 
 
 def _vector(value: Numbers, label: str) -> Any:
@@ -111,7 +103,7 @@ class Spring(eqx.Module):
     rest: Any = measured({"length": "m", "angle": "rad"})
 
     def __init__(self, stiffness: Number, rest: Number = 0.0):
-        self.stiffness = _not_negative(stiffness, "stiffness")
+        self.stiffness = as_scalar(stiffness, "stiffness")
         self.rest = as_scalar(rest, "rest")
 
     def between(self, a: Numbers | Pose, b: Numbers | Pose) -> AbstractPart:
@@ -197,9 +189,9 @@ class Damper(eqx.Module):
         coulomb: Number = 0.0,
         smoothing: Number = 1e-3,
     ):
-        self.viscous = _not_negative(viscous, "viscous")
-        self.quadratic = _not_negative(quadratic, "quadratic")
-        self.coulomb = _not_negative(coulomb, "coulomb")
+        self.viscous = as_scalar(viscous, "viscous")
+        self.quadratic = as_scalar(quadratic, "quadratic")
+        self.coulomb = as_scalar(coulomb, "coulomb")
         self.smoothing = as_scalar(smoothing, "smoothing", positive=True)
 
     def force(self, rate: Number | Numbers) -> AnyArray:
