@@ -97,8 +97,8 @@ def test_the_step_limit_keeps_the_part_that_was_computed() -> None:
 
 
 def test_a_stall_in_stiff_equations_is_noticed_early_with_the_way_out() -> None:
-    # ẍ = −10¹² ẋ: steps of about 10⁻¹² s, 10¹³ of them; within the limit of a million it would take
-    # a quarter of a minute to say so.
+    # ẍ = −10¹² ẋ: steps of about 10⁻¹² s, 10¹³ of them. Steps go in stretches of about half a second
+    # but of a million at most; after the second one it is noticed, however fast the machine.
     system = dm.System(
         lambda q, qd, t, p: 0.5 * qd @ qd,
         ("x",),
@@ -107,12 +107,12 @@ def test_a_stall_in_stiff_equations_is_noticed_early_with_the_way_out() -> None:
         name="treacle",
     )
     with pytest.raises(dm.SimulationError, match=r"all of it takes about .*e\+1\d") as caught:
-        dm.simulate(system, [1.0], [1.0], duration=10.0)
+        dm.simulate(system, [1.0], [1.0], duration=10.0, max_steps=10_000_000)
     assert "if damped parts make the equations stiff, try `method='Kvaerno5'`" in str(caught.value)
     part = caught.value.trajectory
     assert bool(part.status == dm.RESULTS.max_steps_reached)
-    assert int(part.stats["accepted"]) + int(part.stats["rejected"]) < 100_000
-    assert 0 < float(part.end.t) < 1e-6
+    assert int(part.stats["accepted"]) + int(part.stats["rejected"]) <= 1_001_000
+    assert 0 < float(part.end.t) < 1e-5
     np.testing.assert_allclose(part.end.q, 1.0)
 
 
