@@ -97,8 +97,8 @@ def test_the_step_limit_keeps_the_part_that_was_computed() -> None:
 
 
 def test_a_stall_in_stiff_equations_is_noticed_early_with_the_way_out() -> None:
-    # ẍ = −10¹² ẋ: steps of about 10⁻¹² s, 10¹³ of them. Steps go in stretches of about half a second
-    # but of a million at most; after the second one it is noticed, however fast the machine.
+    # ẍ = −10¹² ẋ: steps of about 10⁻¹² s, 10¹³ of them. They go in stretches of half a second, but
+    # of a million steps at most; after the second one it is noticed, however fast the machine.
     system = dm.System(
         lambda q, qd, t, p: 0.5 * qd @ qd,
         ("x",),
