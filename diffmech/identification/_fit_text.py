@@ -48,7 +48,7 @@ def warnings_of(fit: "Fit") -> tuple[str, ...]:
     if not (fit.whiteness.white or met_exactly(fit)):
         said.append(f"residuals are not noise: {fit.whiteness.sentence}")
     foreseen = fit.settings.get("foreseen", np.inf)
-    if np.isfinite(foreseen):
+    if fit.converged and np.isfinite(foreseen):  # what has not arrived is no motion yet
         said.append(
             f"a single run from the fitted start shows this motion for {foreseen:.3g} s at most: "
             "it is chaotic, and rounding grows beyond the noise"
