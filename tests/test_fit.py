@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
@@ -256,6 +257,36 @@ def test_derivatives_by_every_kind_of_number_are_those_of_differences(boot: dm.S
         exact = (4 * near - far) / 3
         size = np.max(np.abs(exact))
         np.testing.assert_allclose(rows[:, :, number], exact, rtol=0, atol=1e-7 * size)
+
+
+def test_a_springs_errors_are_those_of_its_published_sensitivity() -> None:
+    """x = cos ωt, ω² = k/m: the error of m is σ/|∂x/∂m|, of v and a likewise (Drake's figures).
+
+    Metres, and 3 of them between two samples: a fit takes no number for an angle by itself.
+    """
+
+    def spring(q: Any, qd: Any, t: Any, p: Any) -> Any:
+        return 0.5 * p["m"] * qd[0] ** 2 - 0.5 * p["k"] * q[0] ** 2
+
+    def seen(q: Any, qd: Any, t: Any, p: Any) -> Any:
+        return jnp.stack([q[0], qd[0], -p["k"] / p["m"] * q[0]])
+
+    ts, w = np.linspace(0.0, 4.25, 18), 3.0
+    c, s = np.cos(w * ts), np.sin(w * ts)
+    slopes = w / 2 * np.stack([s * ts, s + w * ts * c, 2 * w * c - w**2 * ts * s])
+    published = [1.164069483273479, 19.07735862673189, -1.627938326032988]
+    np.testing.assert_allclose(slopes[:, -1], published, rtol=1e-14)
+    record = dm.Record(ts, np.stack([c, -w * s, -(w**2) * c], axis=1), ("x", "v", "a"))
+    system = dm.System(spring, {"x": "m"}, {"m": 1.0, "k": w**2})
+    for i, channel in enumerate(record.channels):
+        noise = dict.fromkeys(record.channels, 1e6) | {channel: 1e-3}
+        found = dm.fit(
+            system, record, "m", measure=seen, guess={"m": 1.05}, noise=noise, rtol=1e-12,
+            starts={"x": (1.0, 1e-9), "x_dot": (0.0, 1e-9)},
+        )  # fmt: skip
+        assert found["m"] == pytest.approx(1.0, abs=1e-9)
+        least = 1e-3 / np.sqrt(np.sum(slopes[i] ** 2))
+        assert found.errors[0] == pytest.approx(least, rel=1e-7)
 
 
 def test_what_is_known_of_starts_counts_for_every_record_and_guess(boot: dm.System) -> None:

@@ -25,6 +25,7 @@ from ._preparation import (
     all_limits,
     as_tolerance,
     begin_of,
+    counted_on,
     determined,
     divided,
     least_noise,
@@ -145,7 +146,7 @@ def fit(
     numbers = free_numbers(system, free, bounds, guess)
     sensors, names, extra = sensors_of(channels, offsets, scales, delays or {})
     turning = named_channels(wrap, channels, "wrap")
-    fitted, held = divided([record.unwrapped(*turning) for record in records], holdout)
+    fitted, held = divided(counted_on(records, turning), holdout)
     profile = named_free(profile, (*numbers.names, *names))
     words = determined(system, numbers, priors or {}, measure is not None, unknown)
     tolerance = as_tolerance(rtol)

@@ -23,7 +23,14 @@ from ._free import FRICTIONS
 from ._guess import half_windows, smoothed
 from ._measure import Measure, as_measure
 from ._named import named_numbers
-from ._preparation import divided, least_noise, named_channels, noise_of, require_machine
+from ._preparation import (
+    counted_on,
+    divided,
+    least_noise,
+    named_channels,
+    noise_of,
+    require_machine,
+)
 from ._record import Record
 
 _WIDTH = 0.02  # of the root-mean-square speed: v₀
@@ -84,8 +91,7 @@ def compare_frictions(
     _require_others(system, free, dampers)
     seen = as_measure(system, records, options.get("measure"))
     turning = named_channels(options.get("wrap", ()), records[0].channels, "wrap")
-    counted_on = [record.unwrapped(*turning) for record in records]
-    fitted, _ = divided(counted_on, options.get("holdout", ()))
+    fitted, _ = divided(counted_on(records, turning), options.get("holdout", ()))
     least = least_noise(fitted, 0.0)  # smoothing integrates nothing
     noise, _ = noise_of(fitted, fitted[0].channels, options.get("noise"), least)
     halves = half_windows(fitted, noise)

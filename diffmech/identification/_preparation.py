@@ -41,6 +41,11 @@ def named_channels(names: Iterable[str], channels: tuple[str, ...], label: str) 
     return list(names)
 
 
+def counted_on(records: Iterable[Record], turning: Sequence[str]) -> tuple[Record, ...]:
+    """Records with whole turns added to these channels alone: none of them where none is named."""
+    return tuple(record.unwrapped(*turning) if turning else record for record in records)
+
+
 def named_free(names: Sequence[str], free: tuple[str, ...]) -> tuple[str, ...]:
     """Names whose profile is wanted, each of which must be free."""
     wanted = (names,) if isinstance(names, str) else tuple(names)
