@@ -9,7 +9,9 @@ degree of noise; nothing of them comes from this package. For every case:
   draws,
 - how many fits arrive, from starts with every free parameter times a factor between 1/2 and 2.
 
-    python benchmarks/fit_study.py [--case boot] [--draws 200] [--starts 100]
+    python benchmarks/fit_study.py [--case boot] [--draws 200] [--starts 100] [--figure FILE]
+
+`--figure` draws where the fits from all starts end, those in a single shot beside them.
 """
 
 import argparse
@@ -196,7 +198,7 @@ def arrived(case: Case, found: Any) -> bool:
     return bool(found.converged and far < 5.0)
 
 
-def study(name: str, case: Case, draws: int, starts: int) -> None:
+def study(name: str, case: Case, draws: int, starts: int) -> dict[str, list[Any]]:
     ts = np.linspace(0.0, case.duration, round(100 * case.duration) + 1)
     states = solved(case, ts, case.start, case.truth)
     least = bound(case, ts)
@@ -216,8 +218,7 @@ def study(name: str, case: Case, draws: int, starts: int) -> None:
         )
     if draws:
         _draw(case, ts, states, draws, functions, truth)
-    if starts:
-        _start(case, ts, states, starts)
+    return _start(case, ts, states, starts) if starts else {}
 
 
 def _slope(function: Callable[..., Any], truth: np.ndarray) -> np.ndarray:
@@ -248,18 +249,53 @@ def _draw(
         print(f", (estimate - truth)/error has spread {np.std(each):.3f}, mean {np.mean(each):.3f}")
 
 
-def _start(case: Case, ts: np.ndarray, states: np.ndarray, starts: int) -> None:
-    ways = {"without first guess": False, "with first guess": True} if case.guess else {"": False}
-    for label, first_guess in ways.items():
-        good, lost, clock = 0, [], time.process_time()
+def _start(case: Case, ts: np.ndarray, states: np.ndarray, starts: int) -> dict[str, list[Any]]:
+    """The fits from every start, each way; what is fitted are `starts` draws of noise."""
+    single = {"segment": case.duration, "first_guess": False}
+    ways: dict[str, dict[str, Any]] = (
+        {
+            "without first guess": {"first_guess": False},
+            "with first guess": {},
+            "in a single shot": single,
+        }
+        if case.guess
+        else {"": {}}
+    )
+    ended: dict[str, list[Any]] = {label: [] for label in ways}
+    for label, options in ways.items():
+        lost, clock = [], time.process_time()
         for seed, guess in enumerate(guesses(case, starts)):
             record = record_of(case, ts, states, 1000 + seed)
-            found = fitted(case, record, guess, seed, first_guess=first_guess)
-            good += (here := arrived(case, found))
-            if not here:
-                lost.append(seed)
+            found = fitted(case, record, guess, seed, **options)
+            ended[label].append(found)
+            if not arrived(case, found):
+                lost.append(f"{seed} ({np.sqrt(found.chi2 / found.count):.3g})")
         seconds = (time.process_time() - clock) / starts
-        print(f"  starts {label}: {good} of {starts} arrive, {seconds:.2f} CPU s each; not: {lost}")
+        good = starts - len(lost)
+        rest = f"; not (misfit in units of the noise): {', '.join(lost)}" if lost else ""
+        print(f"  starts {label}: {good} of {starts} arrive, {seconds:.2f} CPU s each{rest}")
+    return ended
+
+
+def draw(ended: dict[str, dict[str, list[Any]]], path: str) -> None:
+    """Misfits of all fits over the first free number at their start."""
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(1, len(ended), figsize=(6.4 * len(ended), 4.2), squeeze=False)
+    for ax, (name, ways) in zip(axes[0], ended.items(), strict=True):
+        case = CASES[name]()
+        path_of_first, truth = next(iter(case.truth.items()))
+        for (label, fits), marker in zip(ways.items(), "o+x", strict=False):
+            ratio = [guess[path_of_first] / truth for guess in guesses(case, len(fits))]
+            misfit = [np.sqrt(found.chi2 / found.count) for found in fits]
+            ax.plot(ratio, misfit, marker, fillstyle="none", label=label or "fit")
+        ax.axhline(1.0, color="0.6", lw=0.8, zorder=0)
+        ax.set(xscale="log", yscale="log", xlabel=f"{path_of_first} at the start / truth")
+        ax.set(ylabel="misfit / noise", title=name)
+        ax.legend(frameon=False)
+    figure.tight_layout()
+    figure.savefig(path, dpi=150)
+    print(f"drawn: {path}")
 
 
 def main() -> None:
@@ -267,9 +303,14 @@ def main() -> None:
     parser.add_argument("--case", choices=list(CASES), action="append")
     parser.add_argument("--draws", type=int, default=200)
     parser.add_argument("--starts", type=int, default=100)
+    parser.add_argument("--figure", help="where to draw the ends of all starts (.png, .pdf)")
     chosen = parser.parse_args()
-    for name in chosen.case or CASES:
-        study(name, CASES[name](), chosen.draws, chosen.starts)
+    ended = {
+        name: study(name, CASES[name](), chosen.draws, chosen.starts)
+        for name in chosen.case or CASES
+    }
+    if chosen.figure and chosen.starts:
+        draw(ended, chosen.figure)
 
 
 if __name__ == "__main__":

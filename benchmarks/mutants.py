@@ -29,7 +29,7 @@ TESTS = {
     "": "cache tuning exports layers fingerprint void batches files map_files kept_settings "
     "bad_input failures simulate trust units cli cli_runs",
     "geometry": "rotations poses inertia bodies tops lecture_machines laws bad_bodies",
-    "scalars": "scalars collect sincos scalar_machines unseen_lagrangians fixed_params laws "
+    "scalars": "scalars collect terms sincos scalar_machines unseen_lagrangians fixed_params laws "
     "ensemble",
     "model": "bodies bad_bodies units said constraints bad_input properties laws linkages mended "
     "drawings viz assembly",
@@ -42,9 +42,9 @@ TESTS = {
     "ensemble": "ensemble control packing lanewise reducers events void chaos_reducers "
     "ensemble_input fixed_params poincare lyapunov stability_map",
     "analysis": "stability_map band_edges floquet lyapunov poincare map_files cli_maps cli_edges "
-    "chaos_reducers",
-    "identification": "fit chains limited intervals whiteness frictions structure records "
-    "recorded forces_along compare fit_files viz_fits cli_fit",
+    "chaos_reducers wrong_limits",
+    "identification": "fit chains bent limited intervals whiteness derivatives foreseen sieve "
+    "frictions structure records recorded forces_along compare fit_files viz_fits cli_fit",
     "viz": "viz drawings films cli_runs cli_maps documents",
     "cli": "cli units cli_runs cli_maps cli_edges cache documents",
 }
