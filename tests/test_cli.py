@@ -190,6 +190,13 @@ def test_families_lists_and_entries_of_parameters(cli: Cli) -> None:
     assert list(json.loads(out)["final"]["q"].values()) == ours.end.q.tolist()
 
 
+def test_parameters_are_printed_in_a_row(cli: Cli) -> None:
+    _, out, _ = cli("systems", "rolling_disc")
+    assert "disc.mass [kg] = 1, disc.inertia [kg m^2] = [0.0225, 0.0225, 0.045], radius" in out
+    _, out, _ = cli("systems", "n_link:n=12")
+    assert "masses [kg] = [1, 1, 1, ..., 1, 1, 1], inertias" in out
+
+
 def test_families_take_words(cli: Cli) -> None:
     code, out, _ = cli("systems", "free_body:route=euler")
     assert code == 0
@@ -266,6 +273,10 @@ WRONG: dict[str, tuple[tuple[str, ...], str]] = {
     "assembled": (
         ("simulate", "pendulum_dae", "--assemble", "--duration", "3deg"),
         "is in s, but '3deg' is an angle",
+    ),
+    "backwards": (
+        ("simulate", "pendulum_dae", "--assemble", "--set", "x=1.5", "--duration", "-1"),
+        "--duration must be greater than zero, but is -1",
     ),
     "picture": (("plot", "pendulum", "--out", "a.bmp"), "must end in .png, .pdf or .svg"),
     "suffix": (("animate", "pendulum", "--out", "a.avi"), "must end in .gif or .mp4"),

@@ -111,3 +111,21 @@ def test_a_matrix_that_stretches_or_mirrors_is_no_rotation() -> None:
     for wrong in (2 * np.eye(3), -np.eye(3), np.ones((3, 3)), np.full((3, 3), np.nan)):
         with pytest.raises(ValueError, match=r"`rotation` must be a rotation matrix, R Rᵀ = 1"):
             geo.fixed(rotation=wrong)
+
+
+_READ = {
+    "to_quaternion": geo.to_quaternion,
+    "to_rotation_vector": geo.to_rotation_vector,
+    "to_axis_angle": geo.to_axis_angle,
+    "to_euler": lambda turn: geo.to_euler("ZXZ", turn),
+    "angle_between": lambda turn: geo.angle_between(np.eye(3), turn),
+    "rotation_rates": lambda turn: geo.rotation_rates(turn, [0.0, 0.0, 1.0]),
+    "rotated": lambda turn: geo.rotated(np.eye(3), turn),
+}
+
+
+@pytest.mark.parametrize("name", _READ)
+def test_what_is_no_rotation_is_not_read_as_one(name: str) -> None:
+    for wrong in (np.diag([1.0, 1.0, -1.0]), 1.001 * np.eye(3)):
+        with pytest.raises(ValueError, match="must be a rotation matrix"):
+            _READ[name](wrong)

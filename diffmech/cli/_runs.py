@@ -111,7 +111,11 @@ def make_run(system: "AbstractSystem", how: dict[str, Any], progress: bool | Non
     }
     if how["dt"] is not None and (how["rtol"] or how["atol"]):
         raise click.UsageError("--dt is a constant step, so --rtol and --atol do not apply.")
-    if how["assemble"]:  # it speaks, so all words are understood by now
+    if how["assemble"]:  # it speaks, so all words and numbers are understood by now
+        if "duration" in numeric:
+            from .._checks import as_duration
+
+            as_duration(numeric["duration"])
         q0, qd0 = _assembled(system, q0, qd0, how["sets"])
     if progress or (progress is None and sys.stderr.isatty()):
         click.echo(f"{system.name}: compiling its equations ... (once)", err=True)

@@ -13,7 +13,7 @@ import jax.numpy as jnp
 from .._suggest import quoted, suggestion
 from .._typing import Numbers, Scalar
 from ._rotations import rotation_about
-from ._typing import Rotation, Vector3, matrix3, vector3
+from ._typing import Rotation, Vector3, rotation3, vector3
 
 SEQUENCES: tuple[str, ...] = tuple(
     "".join(letters)
@@ -61,7 +61,7 @@ def to_euler(sequence: str, rotation: Numbers) -> Vector3:
     left, which never vanishes. So the angles always give back R to round-off, at the poles too,
     where the first angle is arbitrary and its derivative does not exist.
     """
-    r = matrix3(rotation, "rotation")
+    r = rotation3(rotation, "rotation")
     i, j, k, intrinsic = axes_of(sequence)
     if i == k:
         last = 3 - i - j

@@ -12,7 +12,7 @@ import numpy as np
 
 from .._checks import ROUNDINGS, as_array, as_scalar, float_dtype, is_traced
 from .._typing import AnyArray, Number, Numbers
-from ._typing import Rotation, Tensor, Vector3, matrix3, shaped, vector3
+from ._typing import Rotation, Tensor, Vector3, matrix3, rotation3, shaped, vector3
 
 _ROUND_OFF = 1e-9  # of the largest moment: forgives printed digits, not a wrong shape
 
@@ -144,7 +144,7 @@ def parallel_axis(inertia: Numbers, mass: Number, offset: Numbers) -> Tensor:
 
 def rotated(inertia: Numbers, rotation: Numbers) -> Tensor:
     """R I Rᵀ: the tensor in space when `inertia` is in the body's axes."""
-    turn = matrix3(rotation, "rotation")
+    turn = rotation3(rotation, "rotation")
     return turn @ matrix3(inertia, "inertia") @ turn.T
 
 

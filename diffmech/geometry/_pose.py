@@ -7,9 +7,8 @@ from typing import Any
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-import numpy as np
 
-from .._checks import as_scalar, is_traced
+from .._checks import as_scalar
 from .._typing import Number, Numbers
 from ._entries import (
     Triple,
@@ -24,11 +23,10 @@ from ._entries import (
 )
 from ._euler import axes_of
 from ._rotations import from_rotation_vector, hat, vee
-from ._typing import Rotation, Vector3, matrix3, vector3
+from ._typing import Rotation, Vector3, matrix3, require_rotation, vector3
 
 _NAMED = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
 _ORIGIN = (0.0, 0.0, 0.0)
-_STRETCHED = 1e-5  # of lengths: matrices are often written with few digits
 _IDENTITY = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
 
@@ -119,27 +117,8 @@ def fixed(at: Numbers = _ORIGIN, rotation: Numbers = _IDENTITY) -> Pose:
     Raises:
         ValueError: numbers that are no rotation: R Rᵀ is not the identity, or det R is not 1.
     """
-    _require_rotation(rotation)
+    require_rotation(rotation)
     return Pose(at, rotation)
-
-
-def _require_rotation(given: Any) -> None:
-    """Refuse a matrix that stretches or mirrors; what is being traced cannot be looked at."""
-    if is_traced(given):
-        return
-    try:
-        turn = np.asarray(given, float)
-    except (TypeError, ValueError):
-        return  # said elsewhere
-    if turn.shape != (3, 3):
-        return
-    stretched = float(np.max(np.abs(turn @ turn.T - np.eye(3))))
-    volume = float(np.cross(turn[0], turn[1]) @ turn[2])
-    if not stretched < _STRETCHED or volume < 0:
-        raise ValueError(
-            "`rotation` must be a rotation matrix, R Rᵀ = 1 and det R = 1, but R Rᵀ is off by "
-            f"{stretched:.3g} and det R = {volume:.3g}"
-        )
 
 
 def revolute(axis: str | Numbers, angle: Number, at: Numbers = _ORIGIN) -> Pose:

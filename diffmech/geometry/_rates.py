@@ -14,7 +14,7 @@ import jax.numpy as jnp
 from .._checks import as_array
 from .._typing import AnyArray, Numbers
 from ._rotations import cosc, hat, quaternion_product, sinc, vee
-from ._typing import Quaternion, Rotation, Vector3, matrix3, shaped, vector3
+from ._typing import Quaternion, Rotation, Vector3, rotation3, shaped, vector3
 
 _FRAMES = ("body", "space")
 
@@ -73,7 +73,7 @@ def quaternion_rates(q: Numbers, omega: Numbers, *, frame: str = "body") -> Quat
 
 def rotation_rates(rotation: Numbers, omega: Numbers, *, frame: str = "body") -> Rotation:
     """Ṙ = R ω̂_body = ω̂_space R."""
-    rotation, omega = matrix3(rotation, "rotation"), vector3(omega, "omega")
+    rotation, omega = rotation3(rotation, "rotation"), vector3(omega, "omega")
     _require_frame(frame)
     return rotation @ hat(omega) if frame == "body" else hat(omega) @ rotation
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from .._checks import is_traced
 from .._typing import Number, Numbers, Scalar
-from ._typing import Quaternion, Rotation, Vector3, matrix3, shaped, vector3
+from ._typing import Quaternion, Rotation, Vector3, rotation3, shaped, vector3
 
 _SMALL_ANGLE = 1e-2  # [rad] below, series: their first left-out term is under 1e-17 there
 
@@ -104,7 +104,7 @@ def to_quaternion(rotation: Numbers) -> Quaternion:
     Of four formulas the one with the largest divisor is taken (Shepperd 1978), so that it is exact
     at 0 and at π, and its derivative is finite everywhere.
     """
-    r = matrix3(rotation, "rotation")
+    r = rotation3(rotation, "rotation")
     x, y, z = r[2, 1] - r[1, 2], r[0, 2] - r[2, 0], r[1, 0] - r[0, 1]
     xy, xz, yz = r[0, 1] + r[1, 0], r[0, 2] + r[2, 0], r[1, 2] + r[2, 1]
     trace = r[0, 0] + r[1, 1] + r[2, 2]
@@ -164,4 +164,4 @@ def quaternion_inverse(q: Numbers) -> Quaternion:
 
 def angle_between(first: Numbers, second: Numbers) -> Scalar:
     """The angle [rad] of the turn from one rotation to another, in [0, π]."""
-    return to_axis_angle(matrix3(first, "first").T @ matrix3(second, "second"))[1]
+    return to_axis_angle(rotation3(first, "first").T @ rotation3(second, "second"))[1]

@@ -24,6 +24,8 @@ from ._trial import trial_arguments
 Start = tuple[AnyArray, AnyArray]
 _System = TypeVar("_System", bound="AbstractSystem")
 
+_MOST_SHOWN = 9  # entries of an array in print
+
 
 class AbstractSystem(eqx.Module):
     """What every description of a machine has: coordinates, parameters, starts, a drawing."""
@@ -73,8 +75,7 @@ class AbstractSystem(eqx.Module):
         units = ", ".join(f"{q} [{u or '-'}]" for q, u in self.coordinates.items())
         measured = parameter_units(self)
         values = ", ".join(
-            f"{path} [{measured[path] or '-'}] = "
-            + np.array2string(np.asarray(leaf), precision=6, threshold=6)
+            f"{path} [{measured[path] or '-'}] = {_numbers(np.asarray(leaf))}"
             for path, leaf in parameter_paths(self.params).items()
         )
         starts = ", ".join(self.starts) or "none named"
@@ -84,6 +85,16 @@ class AbstractSystem(eqx.Module):
             f"  parameters   {values or 'none'}\n"
             f"  starts       {starts}"
         )
+
+
+def _numbers(leaf: np.ndarray) -> str:
+    """1, [0.5, 2], [[1, 0], [0, 1]]; of many numbers the first and the last."""
+    if leaf.ndim == 0:
+        return f"{float(leaf):.6g}"
+    parts = [_numbers(np.asarray(part)) for part in leaf]
+    if len(parts) > _MOST_SHOWN:
+        parts = [*parts[:3], "...", *parts[-3:]]
+    return f"[{', '.join(parts)}]"
 
 
 def require_system(system: Any) -> None:
