@@ -187,7 +187,7 @@ def outcome(
     """Run a room's tests on a copy of the package with changed files: exit code, what failed."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        for part in ("diffmech", "examples", "notebooks", "benchmarks", "README.md"):
+        for part in ("diffmech", "examples", "notebooks", "benchmarks", "docs", "README.md"):
             source = ROOT / part
             (shutil.copytree if source.is_dir() else shutil.copy)(source, folder / part)
         for part in ("Makefile", "pyproject.toml"):

@@ -1,4 +1,4 @@
-"""README, examples and benchmarks run as they stand."""
+"""README, guide, examples and benchmarks run as they stand."""
 
 import re
 import runpy
@@ -52,43 +52,75 @@ def script(
     plt.close("all")
 
 
-def test_the_readmes_programs_run(script: Callable[..., str], tmp_path: Path) -> None:
-    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.DOTALL)
-    assert len(blocks) == 10
+def program_of(page: Path) -> str:
+    """All Python of a page: its blocks are one program."""
+    blocks = re.findall(r"```python\n(.*?)```", page.read_text("utf-8"), re.DOTALL)
+    return "\n".join(blocks)
+
+
+# What every page's program leaves behind, and how a line of what it prints begins.
+PAGES = {
+    "README": (["spring.png"], "run      spring pendulum, 10 s by Dopri8"),
+    "ensembles": ([], "babyboot: 500 motions of 10 s"),
+    "fits": (["swing.png", "rod.npz"], "l  "),
+    "models": ([], "freedom   3 − 2 (rank) = 1"),
+    "pictures": (["boot.gif", "results/motion.gif"], None),
+    "runs": (["run.npz", "run.csv"], "half turn "),
+    "stability": (["bands.png"], "babyboot: chaotic"),
+}
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_programs_of_the_readme_and_the_guide_run(
+    name: str, script: Callable[..., str], tmp_path: Path
+) -> None:
+    written, begins = PAGES[name]
     (tmp_path / "examples").symlink_to(ROOT / "examples")
-    program = tmp_path / "readme.py"
-    program.write_text("\n".join(blocks), encoding="utf-8")
+    program = tmp_path / "program.py"
+    program.write_text(program_of(page_called(name)), encoding="utf-8")
     lines = script(program).splitlines()
-    assert lines[0].startswith("run      spring pendulum, 10 s by Dopri8")
-    assert "Believable to the end" in lines[5]
-    assert any(line.startswith("half turn ") for line in lines), "the event ends the run"
-    found = next(line for line in lines if line.startswith("l  "))
-    assert float(found.split()[1]) == pytest.approx(0.1532, abs=1e-4), "the rod's reduced length"
-    for name in (
-        "run.csv",
-        "spring.png",
-        "bands.png",
-        "swing.png",
-        "boot.gif",
-        "results/motion.gif",
-    ):
-        assert (tmp_path / name).exists()
+    assert begins is None or any(line.startswith(begins) for line in lines)
+    for file in written:
+        assert (tmp_path / file).exists()
+    if name == "README":
+        assert "Believable to the end" in lines[5]
+    if name == "fits":
+        found = next(line for line in lines if line.startswith("l  "))
+        assert float(found.split()[1]) == pytest.approx(0.1532, abs=1e-4), "the reduced length"
 
 
-def test_the_readmes_pictures_are_there_and_small() -> None:
-    pictures = re.findall(r'<img src="([^"]+)"', (ROOT / "README.md").read_text("utf-8"))
-    assert len(pictures) == 9
-    for name in pictures:
-        with Image.open(ROOT / name) as picture:
-            assert np.ptp(np.asarray(picture.convert("L"))) > 100, f"{name} is blank"
-        assert (ROOT / name).stat().st_size < 300_000
+def page_called(name: str) -> Path:
+    return ROOT / "README.md" if name == "README" else ROOT / "docs" / f"{name}.md"
 
 
-def test_the_readmes_commands_are_understood(
+def test_every_page_is_linked_and_every_program_is_run() -> None:
+    readme = (ROOT / "README.md").read_text("utf-8")
+    assert len(readme.encode()) <= 8192, "the README is for five minutes: the guide has the rest"
+    for page in sorted((ROOT / "docs").glob("*.md")):
+        assert f"(docs/{page.name})" in readme
+        assert bool(program_of(page)) == (page.stem in PAGES)
+    for page in (ROOT / "README.md", *(ROOT / "docs").glob("*.md")):
+        for link in re.findall(r"\]\(([^)#:]+)[^):]*\)", page.read_text("utf-8")):
+            assert (page.parent / link).exists(), f"{page.name} links to {link}"
+
+
+def test_pictures_of_the_pages_are_there_and_small() -> None:
+    pages = {"README.md": 7, "docs/pictures.md": 2}
+    for page, count in pages.items():
+        pictures = re.findall(r'<img src="([^"]+)"', (ROOT / page).read_text("utf-8"))
+        assert len(pictures) == count
+        for name in pictures:
+            path = (ROOT / page).parent / name
+            with Image.open(path) as picture:
+                assert np.ptp(np.asarray(picture.convert("L"))) > 100, f"{name} is blank"
+            assert path.stat().st_size < 300_000
+
+
+def test_the_guides_commands_are_understood(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    block = (ROOT / "README.md").read_text("utf-8").split("## Without writing Python")[1]
-    commands = re.findall(r"^diffmech ([^#\n]*)", block.split("```")[1], re.MULTILINE)
+    block = (ROOT / "docs" / "commands.md").read_text("utf-8").split("```")[1]
+    commands = re.findall(r"^diffmech ([^#\n]*)", block, re.MULTILINE)
     assert len(commands) == 10
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     monkeypatch.chdir(tmp_path)
@@ -97,12 +129,11 @@ def test_the_readmes_commands_are_understood(
     assert (tmp_path / "run5" / "motion.gif").exists()
 
 
-def test_the_readmes_fit_is_understood(
+def test_the_guides_fit_is_understood(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (words,) = re.findall(
-        r"^diffmech (fit .*)", (ROOT / "README.md").read_text("utf-8"), re.MULTILINE
-    )
+    page = (ROOT / "docs" / "fits.md").read_text("utf-8")
+    (words,) = re.findall(r"^diffmech (fit .*)", page, re.MULTILINE)
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     monkeypatch.chdir(tmp_path)
     # The program above it fits the same swings; here a fit made before stands for the result.
