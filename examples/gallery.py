@@ -1,6 +1,7 @@
 """What does it look like?
 
-Draws the pictures of the README and the guide into `results/gallery/` (or the folder given as argument).
+Draws the pictures of the README and the guide into `results/gallery/`, or the folder given as
+argument.
 """
 
 import sys
