@@ -45,6 +45,7 @@ TESTS = {
     "chaos_reducers wrong_limits",
     "identification": "fit chains bent limited intervals whiteness derivatives foreseen sieve "
     "frictions structure records recorded forces_along compare fit_files viz_fits cli_fit",
+    "derivation": "equations source crosscheck check_derivation derivation_text",
     "viz": "viz drawings films cli_runs cli_maps documents",
     "cli": "cli units cli_runs cli_maps cli_edges cache documents",
 }

@@ -156,6 +156,7 @@ _HOMES = {
 }
 _ROOMS = (
     "analysis",
+    "derivation",
     "ensemble",
     "geometry",
     "identification",
@@ -171,6 +172,7 @@ __all__ = [*sorted([*_HOMES, *_ROOMS]), "__version__"]  # pyright: ignore[report
 if TYPE_CHECKING:
     from . import (
         analysis as analysis,
+        derivation as derivation,
         geometry as geometry,
         identification as identification,
         model as model,
