@@ -172,6 +172,7 @@ def test_a_fit_that_has_not_converged_ends_with_one_and_is_kept(
     assert code == 1
     assert "it has not converged" in out
     assert "Error: the fit has not converged" in err
+    assert "is what was taken as known right (mass = 1.)? --param" in err, err
     assert not dm.load_fit(tmp_path / "result" / "fit.npz").converged
     code, _, err = cli(*FIT, "--record", "piece", "--free", "stiffness", "--report", "result")
     assert code == 2

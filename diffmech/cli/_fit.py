@@ -219,9 +219,12 @@ def _command_line() -> str:
 def _exit_code(found: "Fit") -> int:
     if found.converged or stop_requested():
         return 0
+    known = ", ".join(f"{path} = {value}" for path, value in found.known.items())
     click.echo(
         "Error: the fit has not converged: its numbers are where it stopped. Try --guess, "
-        "--guesses, or fewer free parameters.",
+        "--guesses, or fewer free parameters"
+        + f"; and is what was taken as known right ({known})? --param says otherwise." * bool(known)
+        + "." * (not known),
         err=True,
     )
     return 1

@@ -12,7 +12,7 @@ from scipy.special import ndtri
 
 from .._typing import AnyArray
 from .._units import rate_unit
-from ..model import AbstractSystem
+from ..model import AbstractSystem, parameter_paths
 from ._fit_text import met_exactly, summary_of, text_of, warnings_of
 from ._intervals import Edge, allowed, edges_of, interval
 from ._record import Record
@@ -142,6 +142,15 @@ class Fit(eqx.Module):
         if lost > SHARE * np.linalg.norm(along):
             error = np.inf
         return float(value), error
+
+    @property
+    def known(self) -> dict[str, str]:
+        """The parameters that were taken as they are, by path, as text: `[1., 1.]`."""
+        return {
+            path: np.array2string(np.asarray(value), separator=", ")
+            for path, value in parameter_paths(self.system.params).items()
+            if not any(name == path or name.startswith(f"{path}[") for name in self.names)
+        }
 
     def rms(self, held: bool = False) -> np.ndarray:
         """Root mean square of measured − computed, of each record and channel, (records, c)."""

@@ -14,7 +14,6 @@ from .._folders import staged_folder
 from .._records import reason_of
 from .._units import unit_after
 from ..identification import Fit
-from ..model import parameter_paths
 from ._fits import correlations, fit as measured_and_model, fit_residuals
 from ._pages import save_figure
 
@@ -104,11 +103,7 @@ def _found(fit: Fit) -> list[str]:
     parts = ["## Found", _table(rows)]
     if len(fit.names) > 1:
         parts.append(f"![Correlations of the errors]({CORRELATIONS})")
-    fixed = [
-        f"{_plain(path)} = {np.array2string(np.asarray(value), separator=', ')}"
-        for path, value in parameter_paths(fit.system.params).items()
-        if not any(name == path or name.startswith(f"{path}[") for name in fit.names)
-    ]
+    fixed = [f"{_plain(path)} = {value}" for path, value in fit.known.items()]
     words = fit.settings.get("words")
     if words:
         parts.append(f"What the equations determine: {_plain(words)}.")
