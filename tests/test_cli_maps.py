@@ -183,6 +183,14 @@ WRONG: dict[str, tuple[tuple[str, ...], str]] = {
         "no criterion 'tumbel'. Did you mean 'tumble'?",
     ),
     "no bound": ((*MAP[:2], *AXIS, "--criterion", "tumble"), "needs one bound: tumble:qB=90deg"),
+    "no bound of a length": (
+        ("map", "spring_pendulum", "--axis", "r=0.1:1:5", "--criterion", "tumble"),
+        "needs one bound: tumble:theta=90deg",
+    ),
+    "no second start of a length": (
+        ("map", "particle", "--axis", "z=1:2:5", "--criterion", "spread:limit=1"),
+        "needs a second start: spread:z=0.01",
+    ),
     "bad bound": ((*MAP[:2], *AXIS, "--criterion", "tumble:qB"), "--criterion must look like"),
     "negative bound": ((*MAP[:2], *AXIS, "--criterion", "tumble:qB=-1"), "greater than zero"),
     "bound of nothing": (

@@ -219,14 +219,17 @@ def as_criterion(system: "AbstractSystem", text: str) -> "AbstractCriterion":
     for key, value in pairs.items():
         known = system.coordinates.get(key.removesuffix("_dot"), "1")
         given[key] = number(value, f"--criterion {key}", known, rate=key.endswith("_dot"))
+    last, angular = coordinates[-1], system.coordinates[coordinates[-1]] == "rad"
     if word == "tumble":
         if len(given) != 1:
-            raise click.UsageError("--criterion tumble needs one bound: tumble:qB=90deg.")
+            bound = f"{last}={'90deg' if angular else 1}"
+            raise click.UsageError(f"--criterion tumble needs one bound: tumble:{bound}.")
         return analysis.Tumble(*next(iter(given.items())))
     if word == "spread":
         limit = given.pop("limit", 1.0)
         if not given:
-            raise click.UsageError("--criterion spread needs a second start: spread:qB=0.5deg.")
+            offset = f"{last}={'0.5deg' if angular else 0.01}"
+            raise click.UsageError(f"--criterion spread needs a second start: spread:{offset}.")
         return analysis.Spread(given, limit)
     kinds: dict[str, Any] = {
         "ftle": (analysis.Ftle, ("calm", "wild")),
