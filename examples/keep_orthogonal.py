@@ -5,8 +5,7 @@ that RᵀR = 1, and R drifts. Four ways, for 1000 turns of a free body by Runge 
 order: do nothing; make the columns orthonormal after each step (Gram and Schmidt); take the nearest
 rotation after each step (polar, by an SVD); pull R back, R' = R ŵ + c (G(R) − R), G being Gram and
 Schmidt's (feedback). None makes R the right rotation, only steps do: here each way takes as many
-per turn as the same computing time buys, short of where rounding takes over. The picture goes to
-`results/`.
+per turn as the same computing time buys, short of rounding. The picture goes to `results/`.
 """
 
 from functools import partial
