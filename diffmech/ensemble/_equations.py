@@ -12,6 +12,7 @@ from ..model import ExplicitLaws, Laws
 from ..motion import (
     CORRECTIONS,
     AbstractStabilisation,
+    Bordered,
     Projection,
     jacobian_of,
     mass_and_bias_of,
@@ -35,7 +36,6 @@ from ..scalars import (
     varying_places,
     write,
 )
-from ._bordered import Bordered
 
 # The values of parameters that are written into the equations, leaf by leaf; None stays free.
 Fixed = tuple[tuple[float, ...] | None, ...]

@@ -9,6 +9,7 @@ from ._bodies import (
     mass_centre as mass_centre,
     require_parts as require_parts,
 )
+from ._bordered import Bordered as Bordered
 from ._conservative import force_curl as force_curl
 from ._constrained import (
     CORRECTIONS as CORRECTIONS,

@@ -37,6 +37,8 @@ from ._polynomials import (
 from ._shapes import Places as Places, constants as constants
 from ._sincos import LARGEST_ANGLE as LARGEST_ANGLE, sincos as sincos
 from ._solve import Factors as Factors
+from ._source import LANGUAGES as LANGUAGES, source as source
+from ._symbolic import Symbolic as Symbolic, require_sympy as require_sympy
 from ._tape import Place as Place, Tape as Tape
 from ._terms import (
     Coefficient as Coefficient,

@@ -217,7 +217,7 @@ def _spelled_sum(x: _Sum, notation: Notation) -> _Piece:
 
 def _spelled_product(product: _Product, notation: Notation) -> _Piece:
     """A product without its sign; what has a negative power below the line."""
-    above, below = _as_quotient(abs(product.number))
+    above, below = as_quotient(abs(product.number))
     numerator = [] if above == 1 else [_Piece(notation.number(above), ATOM)]
     denominator = [] if below == 1 else [_Piece(notation.number(below), ATOM)]
     for piece, power in sorted(product.powers.items(), key=lambda item: item[0].order):
@@ -242,7 +242,7 @@ def _joined(pieces: list[_Piece], notation: Notation) -> _Piece:
     return _formed(form, pieces, notation)
 
 
-def _as_quotient(number: float) -> tuple[Any, Any]:
+def as_quotient(number: float) -> tuple[Any, Any]:
     """(numerator, denominator) of a fraction where that is exact and shorter: 1/12, not 0.5."""
     if len(repr(number)) <= _SHORT:
         return number, 1
