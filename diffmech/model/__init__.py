@@ -48,6 +48,8 @@ from ._measures import (
 )
 from ._parameters import (
     match_params as match_params,
+    entry_name as entry_name,
+    number_names as number_names,
     parameter_names as parameter_names,
     parameter_parts as parameter_parts,
     parameter_paths as parameter_paths,

@@ -9,7 +9,6 @@ from ._bodies import (
     mass_centre as mass_centre,
     require_parts as require_parts,
 )
-from ._bordered import Bordered as Bordered
 from ._conservative import force_curl as force_curl
 from ._constrained import (
     CORRECTIONS as CORRECTIONS,
@@ -82,6 +81,7 @@ from ._reactions import (
     reactions as reactions,
     reactions_along as reactions_along,
 )
+from ._scalar_motion import ScalarMotion as ScalarMotion
 from ._solve import max_condition as max_condition
 from ._stabilise import (
     AbstractStabilisation as AbstractStabilisation,

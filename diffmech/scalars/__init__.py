@@ -34,6 +34,7 @@ from ._polynomials import (
     common_factors as common_factors,
     without_all as without_all,
 )
+from ._readable import Grouped as Grouped, OutOfTime as OutOfTime, Readable as Readable
 from ._shapes import Places as Places, constants as constants
 from ._sincos import LARGEST_ANGLE as LARGEST_ANGLE, sincos as sincos
 from ._solve import Factors as Factors
