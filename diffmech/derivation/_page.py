@@ -1,14 +1,18 @@
 """The terms of all equations, as readable as time allows."""
 
 import time
+from abc import ABC, abstractmethod
 from typing import NamedTuple
 
 import numpy as np
 
-from ..scalars import Grouped, NotScalar, OutOfTime, Place, Places, Readable, Tape
+from ..scalars import Grouped, NotScalar, OutOfTime, Place, Places, Readable, Tape, in_order
 from ._sections import Sections
 
-_LONGEST_IN_FULL = 3000  # operations, shared ones counted as often as they are written
+_LONGEST_IN_FULL = 500  # operations, shared ones counted as often as they are written
+_LONG = 150  # operations from which much that is written again gets a name
+_AGAIN = 2.5  # times as many operations as there are different ones
+_SMALLEST_SHARED = 3  # operations of what gets a name of its own
 
 
 class Term(NamedTuple):
@@ -46,7 +50,7 @@ class Page(NamedTuple):
     Attributes:
         balance: a line for each coordinate.
         rates, rows: for each row of constraints what vanishes, of the rates and of accelerations.
-        numbers, q, t, qd, qdd, lam: what stands for the inputs; −1 where they do not occur.
+        numbers, q, t, qd, qdd, lam: what stands for the inputs.
         remark: why sums are not simplified; "" if they are.
     """
 
@@ -80,21 +84,19 @@ def page_of(sections: Sections, seconds: float) -> Page:
     return _AsWritten(sections).page(remark)
 
 
-class _Lines:
+class _AbstractLines(ABC):
     """What both ways of writing a page share: which terms go where."""
 
-    tape: Tape
+    def __init__(self, sections: Sections, tape: Tape):
+        self.sections, self.tape = sections, tape
 
-    def __init__(self, sections: Sections):
-        self.sections = sections
-
+    @abstractmethod
     def grouped(self, place: Place, apart: Places) -> Grouped:
         """A place as Σ coefficient × product of inputs in `apart`."""
-        raise NotImplementedError
 
+    @abstractmethod
     def place_of(self, place: Place) -> Place:
         """Where an input stands."""
-        raise NotImplementedError
 
     def page(self, remark: str) -> Page:
         s, none = self.sections, np.zeros(0, dtype=np.int64)
@@ -125,17 +127,56 @@ class _Lines:
                     self._times(pulls, s.lam),
                 )
             )
+        rates_to_be = tuple(Line(velocity=self._sum(one)) for one in rates)
+        rows_to_be = tuple(
+            Line(self._times(row, s.qdd), self._sum(rest))
+            for row, rest in zip(rows, drift, strict=True)
+        )
+        return self._ordered(tuple(balance), rates_to_be, rows_to_be, remark)
+
+    def _ordered(
+        self,
+        balance: tuple[Line, ...],
+        rates: tuple[Line, ...],
+        rows: tuple[Line, ...],
+        remark: str,
+    ) -> Page:
+        s = self.sections
+        groups = [
+            [self.place_of(int(place)) for place in np.ravel(places)]
+            for places in (s.numbers, (*s.q, s.t), s.qd, s.qdd, s.lam)
+        ]
+        lines = (*balance, *rates, *rows)
+        wanted = [term.whole for line in lines for part in line for term in part]
+        wanted += [term.coefficient for line in lines for part in line for term in part]
+        tape, to = in_order(self.tape, wanted, groups)
+
+        def moved(lines: tuple[Line, ...]) -> tuple[Line, ...]:
+            return tuple(
+                Line(
+                    *(
+                        tuple(
+                            Term(to[whole], to[first], tuple(to[place] for place in factors))
+                            for whole, first, factors in part
+                        )
+                        for part in line
+                    )
+                )
+                for line in lines
+            )
+
+        numbers, (*q, t), qd, qdd, lam = (tuple(to[place] for place in group) for group in groups)
         return Page(
-            self.tape,
-            tuple(balance),
-            tuple(Line(velocity=self._sum(one)) for one in rates),
-            tuple(
-                Line(self._times(row, s.qdd), self._sum(rest))
-                for row, rest in zip(rows, drift, strict=True)
-            ),
-            *(tuple(map(self.place_of, map(int, places))) for places in (s.numbers, s.q)),
-            self.place_of(int(s.t)),
-            *(tuple(map(self.place_of, map(int, places))) for places in (s.qd, s.qdd, s.lam)),
+            tape,
+            moved(balance),
+            moved(rates),
+            moved(rows),
+            numbers,
+            tuple(q),
+            t,
+            qd,
+            qdd,
+            lam,
             remark,
         )
 
@@ -165,14 +206,13 @@ class _Lines:
         return Term(whole, coefficient, factors)
 
 
-class _Simplified(_Lines):
+class _Simplified(_AbstractLines):
     """Sums opened, sines and cosines merged, factorised."""
 
     def __init__(self, sections: Sections, deadline: float):
-        super().__init__(sections)
         s = sections
         self._readable = Readable(s.tape, [*s.numbers, *s.q, s.t], [*s.q, s.t, *s.qd], deadline)
-        self.tape = self._readable.tape
+        super().__init__(sections, self._readable.tape)
 
     def grouped(self, place: Place, apart: Places) -> Grouped:
         (found,) = self._readable.grouped([place], apart)
@@ -182,13 +222,12 @@ class _Simplified(_Lines):
         return self._readable.place_of(place)
 
 
-class _AsWritten(_Lines):
+class _AsWritten(_AbstractLines):
     """Like terms collected, nothing else."""
 
     def __init__(self, sections: Sections):
-        super().__init__(sections)
-        s = self.sections
-        self.tape = s.tape
+        super().__init__(sections, sections.tape)
+        s = sections
         parts = (s.mass, s.velocity, s.potential, s.forces, s.rates, s.rows, s.drift)
         flat = np.concatenate([part.ravel() for part in parts])
         together = s.motion.collected(flat)
@@ -214,7 +253,9 @@ def written_in_full(page: Page) -> int:
 
 def shared(page: Page) -> list[Place]:
     """Places that get names of their own, in order: none, unless the page would be too long."""
-    if written_in_full(page) <= _LONGEST_IN_FULL:
+    full = written_in_full(page)
+    repeats = full > _LONG and full > _AGAIN * page.tape.count(page.places)
+    if full <= _LONGEST_IN_FULL and not repeats:
         return []
     uses: dict[Place, int] = {}
     needed = page.tape.needed_for(page.places)
@@ -229,5 +270,5 @@ def shared(page: Page) -> list[Place]:
         if uses.get(place, 0) > 1
         and page.tape.operations[place].name not in inputs
         and page.tape.kind(place) is float
-        and page.tape.count([place]) > 1
+        and page.tape.count([place]) >= _SMALLEST_SHARED
     ]

@@ -1,6 +1,6 @@
 """A machine's equations of motion on a tape, term by term as one writes them on paper.
 
-    M q̈ + velocity terms + potential terms = forces + Jᵀ λ,   J q̈ + drift = 0
+M q̈ + velocity terms + potential terms = forces + Jᵀ λ,   J q̈ + drift = 0
 """
 
 from collections.abc import Mapping

@@ -15,6 +15,7 @@ from ._arrays import (
     on_arrays as on_arrays,
 )
 from ._collect import collected as collected
+from ._identifiers import Identifiers as Identifiers, ascii_letters as ascii_letters
 from ._interpret import unknowns as unknowns, write as write
 from ._lanes import Lanes as Lanes
 from ._notation import (
@@ -27,8 +28,10 @@ from ._notation import (
     TEXT as TEXT,
     Form as Form,
     Notation as Notation,
+    as_quotient as as_quotient,
     spelled as spelled,
 )
+from ._ordered import in_order as in_order
 from ._polynomials import (
     Monomial as Monomial,
     common_factors as common_factors,

@@ -41,8 +41,8 @@ def merged(polynomial: Waves) -> Waves:
     sum_of_waves = _fourier(polynomial)
     ways = [polynomial, sum_of_waves]
     if len(sum_of_waves) <= _MOST_WAVES:
-        ways.append(_halved(_as_products(sum_of_waves)))
-    return min(ways, key=cost)
+        ways.append(_as_products(sum_of_waves))
+    return _halved(min(ways, key=cost))
 
 
 def cost(polynomial: Waves) -> int:
@@ -175,16 +175,14 @@ def _without(key: tuple[Wave, ...], taken: tuple[Wave, ...]) -> tuple[Wave, ...]
 
 
 def _halved(waves: Waves) -> Waves:
-    """sin 2u = 2 sin u cos u, where that is not longer: the waves of u are there already."""
+    """sin 2u = 2 sin u cos u of basic angles u, whose waves are there already in other terms."""
     result: Waves = {}
     for key, number in waves.items():
         new, value = key, number
         for wave in key:
             half = _half(wave.angle)
-            if wave.name == "sin" and half is not None:
+            if wave.name == "sin" and half is not None and sum(map(abs, half)) == 1:
                 pair = (Wave("sin", half), Wave("cos", half))
-                tried = tuple(sorted((*_without(new, (wave,)), *pair)))
-                if _cost_of(tried, 2 * value) <= _cost_of(new, value) + 1:
-                    new, value = tried, 2 * value
+                new, value = tuple(sorted((*_without(new, (wave,)), *pair))), 2 * value
         _add(result, new, value)
     return result

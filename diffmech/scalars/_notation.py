@@ -35,6 +35,7 @@ class Notation(NamedTuple):
         number: of a number that is not negative.
         times, plus, minus, negative: between factors, between terms, before the first term.
         parentheses: around what holds too loosely.
+        ordered: whether terms of sums stand in the order of the tape, as factors do.
     """
 
     forms: Mapping[str, Form]
@@ -45,6 +46,7 @@ class Notation(NamedTuple):
     minus: str = " - "
     negative: str = "-"
     parentheses: str = "({})"
+    ordered: bool = False
 
 
 def short_number(value: float | int | bool) -> str:
@@ -203,6 +205,8 @@ def _formed(form: Form, pieces: list[_Piece], notation: Notation) -> _Piece:
 def _spelled_sum(x: _Sum, notation: Notation) -> _Piece:
     if not x:
         return _Piece(notation.number(0), ATOM)
+    if notation.ordered:
+        x = sorted(x, key=lambda product: max((p.order for p in product.powers), default=-1))
     # Something positive in front, where there is anything: "b - a" rather than "-a + b".
     first = next((i for i, product in enumerate(x) if product.number > 0), 0)
     ordered = [x[first], *x[:first], *x[first + 1 :]]

@@ -117,16 +117,24 @@ class Readable:
     def _written(self, parts: dict[Monomial, Waves], angles: Sequence[Place]) -> Place:
         """A coefficient on the new tape."""
         moving = varying_places(self._old, [f for rest in parts for f in rest], self._varying)
-        polynomial: Polynomial = {}
+        apart: Polynomial = {}
+        together: Polynomial = {}
         for rest, waves in parts.items():
             self._go_on()
             cold = tuple(sorted(self._atom(factor) for factor in rest if factor not in moving))
             warm = [self._atom(factor) for factor in rest if factor in moving]
             for product, number in merged(waves).items():
-                factors = [self._turned(wave, angles) for wave in product]
-                key = (tuple(sorted((*warm, *factors))), cold)
-                polynomial[key] = polynomial.get(key, 0.0) + number
-        return written(self.tape, polynomial)
+                factors = [*warm, *(self._turned(wave, angles) for wave in product)]
+                for polynomial, key in (
+                    (apart, (tuple(sorted(factors)), cold)),
+                    (together, (tuple(sorted((*factors, *cold))), ())),
+                ):
+                    polynomial[key] = polynomial.get(key, 0.0) + number
+        # What multiplies one function of place together, or common factors outside first.
+        return min((written(self.tape, way) for way in (apart, together)), key=self._cost)
+
+    def _cost(self, place: Place) -> int:
+        return self.tape.count([place])
 
     def _turned(self, wave: Wave, angles: Sequence[Place]) -> Place:
         """A sine or cosine on the new tape; a positive multiple first."""
