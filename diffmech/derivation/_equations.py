@@ -12,6 +12,7 @@ from .._suggest import quoted, suggestion
 from .._typing import Params
 from ..model import (
     AbstractSystem,
+    System,
     match_params,
     number_names,
     require_finite_params,
@@ -230,6 +231,11 @@ def equations(
     require_system(system)
     if form not in _FORMS:
         raise ValueError(f"there is no form {quoted(form)}.{suggestion(str(form), _FORMS)}")
+    if form == "matrix" and not isinstance(system, System):
+        raise ValueError(
+            f"`form` must be 'balance' for {system.name!r}, which is given by its accelerations: "
+            "it has no mass matrix"
+        )
     limit = float(as_scalar(seconds, "seconds", positive=True))
     if system.n > _MOST_COORDINATES:
         raise ValueError(
@@ -290,10 +296,10 @@ def _numbers_of(path: str, names: list[str], argument: str) -> list[str]:
     """All numbers that a path names: one, those of an array, or those of a part."""
     found = [name for name in names if name == path or name.startswith((f"{path}[", f"{path}."))]
     if not found:
-        branches = {name.partition("[")[0] for name in names}
+        arrays = [name.partition("[")[0] for name in names]
         raise ValueError(
             f"`{argument}` must name parameters, but there is no {quoted(path)}."
-            f"{suggestion(str(path), [*names, *branches])}"
+            f"{suggestion(str(path), list(dict.fromkeys(arrays)))}"
         )
     return found
 

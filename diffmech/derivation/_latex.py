@@ -104,10 +104,10 @@ def _number(value: float | int | bool) -> str:
         return str(int(value))
     for below in (2, 4, 8):
         if isinstance(value, float) and value * below == int(value * below) and value < 1:
-            return f"\\tfrac{{{int(value * below)}}}{{{below}}}"
+            return f"\\frac{{{int(value * below)}}}{{{below}}}"
     above, below = as_quotient(abs(value))
     if below != 1:
-        return f"\\tfrac{{{above}}}{{{below}}}"
+        return f"\\frac{{{above}}}{{{below}}}"
     digits, _, exponent = repr(value).partition("e")
     if not exponent:
         return digits
@@ -165,6 +165,6 @@ def tidy(text: str) -> str:
 
 def width(text: str) -> int:
     """About how many letters wide a formula is."""
-    text = re.sub(r"\\(?:dot|ddot|mathrm|operatorname|frac|tfrac|,|ti?mes)", "", text)
+    text = re.sub(r"\\(?:dot|ddot|mathrm|operatorname|frac|,|ti?mes)", "", text)
     text = re.sub(r"\\[A-Za-z]+", "x", text)
     return len(re.sub(r"[{}_^\\ ]", "", text))

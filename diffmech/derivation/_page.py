@@ -76,7 +76,11 @@ class Page(NamedTuple):
 def page_of(sections: Sections, seconds: float) -> Page:
     """Sorted and simplified within a time; else as they came from the functions."""
     try:
-        return _Simplified(sections, time.monotonic() + seconds).page("")
+        page = _Simplified(sections, time.monotonic() + seconds).page("")
+        if written_in_full(page) <= _LONGEST_IN_FULL:
+            return page
+        other = _AsWritten(sections).page("not simplified: that makes them longer")
+        return min((page, other), key=lambda one: one.tape.count(one.places))
     except OutOfTime:
         remark = f"not simplified: that takes longer than {seconds:g} s"
     except NotScalar:
@@ -263,12 +267,15 @@ def shared(page: Page) -> list[Place]:
         name, arguments = page.tape.operations[place]
         for argument in () if name in ("constant", "input") else arguments:
             uses[argument] = uses.get(argument, 0) + 1
-    inputs = ("constant", "input", "neg")
-    return [
-        place
-        for place in needed
-        if uses.get(place, 0) > 1
-        and page.tape.operations[place].name not in inputs
-        and page.tape.kind(place) is float
-        and page.tape.count([place]) >= _SMALLEST_SHARED
-    ]
+    named: list[Place] = []
+    for place in needed:
+        name = page.tape.operations[place].name
+        again = uses.get(place, 0) > 1 and page.tape.kind(place) is float
+        if again and name not in ("constant", "input", "neg"):
+            inner = set(page.tape.needed_for([place], named)).difference(named)
+            operations = sum(
+                page.tape.operations[p].name not in ("constant", "input") for p in inner
+            )
+            if operations >= _SMALLEST_SHARED:
+                named.append(place)
+    return named

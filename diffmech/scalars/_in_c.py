@@ -129,6 +129,7 @@ C = Language(
     head="void {}({}) {{",
     foot="}",
     argument=("double {}", "const double *{}"),
+    array="",
     result="",
     results=("", ""),
     stored="{}[{}] = {};",

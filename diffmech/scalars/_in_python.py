@@ -11,6 +11,10 @@ def _number(value: float | int | bool) -> str:
 
 
 _HELPERS = {
+    "gathered": """def gathered(numbers, shape):
+    numbers = broadcast_arrays(*numbers) if numbers else []
+    return asarray(numbers, float).reshape(shape + numbers[0].shape if numbers else shape)
+""",
     "signum": """def signum(x):
     return where(x == 0, x, sign(x))
 """,
@@ -39,9 +43,9 @@ _HELPERS = {
 }
 
 _NUMPY = """arccos arccosh arcsin arcsinh arctan arctan2 arctanh asarray bitwise_and bitwise_or
-bitwise_xor cbrt ceil clip copysign cos cosh errstate exp exp2 expm1 floor fmod inf invert
-isfinite isnan log log1p logical_and logical_not logical_or logical_xor maximum minimum nan
-power rint sign sin sinh sqrt tan tanh trunc vectorize where"""
+bitwise_xor broadcast_arrays cbrt ceil clip copysign cos cosh errstate exp exp2 expm1 floor fmod
+inf invert isfinite isnan log log1p logical_and logical_not logical_or logical_xor maximum
+minimum nan power rint sign sin sinh sqrt tan tanh trunc vectorize where"""
 
 PYTHON = Language(
     forms={
@@ -89,6 +93,7 @@ PYTHON = Language(
     head='@errstate(all="ignore")\ndef {}({}):',
     foot="",
     argument=("{}", "{}"),
+    array="gathered([{}], {})",
     result="return {}",
     results=("return {{{}}}", '"{0}": {1}'),
     stored="",

@@ -23,6 +23,7 @@ class Language(NamedTuple):
         comment: from its text.
         head, foot: around the body, from the function's name and its arguments.
         argument: how one is declared, of a single number and of an array.
+        array: how one is made of a list of all its numbers and its shape; "" for lists of lists.
         result, results: how one or several arrays are returned.
         stored: how one number of an array that is handed in is set; "" where arrays are returned.
         entry: how one number of an array is read.
@@ -40,6 +41,7 @@ class Language(NamedTuple):
     head: str
     foot: str
     argument: tuple[str, str]
+    array: str
     result: str
     results: tuple[str, str]
     stored: str

@@ -42,9 +42,9 @@ def source(
     """The source of a function that works out places of a tape, complete with what it imports.
 
     Python: NumPy's functions, on numbers or on arrays of many lanes (`q` of shape (n,) or
-    (n, lanes)). C: C99; arrays are pointers, those of the results come last, matrices by rows.
-    JavaScript: numbers and arrays of them. A single output is returned as it is, several by name
-    (a `dict`, an object).
+    (n, lanes), results alike). C: C99; arrays are pointers, those of the results come last,
+    matrices row by row. JavaScript: numbers and arrays of them. A single output is returned as it
+    is, several by name (a `dict`, an object).
 
     Names are made into identifiers, whatever they are: letters and digits, none of them a word of
     the language.
@@ -214,6 +214,10 @@ class _Function:
     def _listed(self, places: np.ndarray) -> str:
         if not places.ndim:
             return self._texts[int(places)][0]
+        if self._language.array:
+            self._used.update(re.findall(r"[A-Za-z_]\w*", self._language.array))
+            numbers = [self._texts[place][0] for place in places.ravel().tolist()]
+            return self._language.array.format(_joined(numbers), places.shape)
         return f"[{_joined([self._listed(part) for part in places])}]"
 
     def _whole(
