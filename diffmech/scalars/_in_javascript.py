@@ -21,6 +21,10 @@ def _number(value: float | int | bool) -> str:
 
 
 _HELPERS = {
+    "power": """function power(x, y) {
+  return x === 1 || (x === -1 && Math.abs(y) === Infinity) ? 1 : Math.pow(x, y);
+}
+""",
     "whole": """function whole(x) {
   return Number.isNaN(x) ? 0 : Math.trunc(Math.min(Math.max(x, -(2 ** 63)), 2 ** 63));
 }
@@ -70,8 +74,8 @@ JAVASCRIPT = Language(
                 "round_away": "roundHalfAway",
             }
         ),
-        **of_two({name: f"Math.{name}" for name in ("max", "min", "pow", "atan2")}),
-        **of_two({"rem:int": "wholeRemainder", "div:int": "wholeQuotient"}),
+        **of_two({name: f"Math.{name}" for name in ("max", "min", "atan2")}),
+        **of_two({"pow": "power", "rem:int": "wholeRemainder", "div:int": "wholeQuotient"}),
         **{
             f"{name}:bool": Form(f"{{}} {sign} {{}}", ANY, (ATOM, ATOM))
             for name, sign in {"and": "&&", "or": "||", "xor": "!=="}.items()

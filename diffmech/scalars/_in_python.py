@@ -38,7 +38,11 @@ _HELPERS = {
 """,
     "complementary_error": """complementary_error = vectorize(math.erfc, otypes=[float])
 """,
-    "log_gamma": """log_gamma = vectorize(math.lgamma, otypes=[float])
+    "log_gamma": """def one_log_gamma(x):
+    return math.inf if x <= 0 and x == x // 1 else math.lgamma(x)
+
+
+log_gamma = vectorize(one_log_gamma, otypes=[float])
 """,
 }
 
@@ -101,7 +105,7 @@ PYTHON = Language(
     reserved=frozenset(
         {
             *(*keyword.kwlist, *keyword.softkwlist, *_NUMPY.split(), *_HELPERS),
-            *("abs", "float", "int", "math", "numpy"),
+            *("abs", "float", "int", "math", "numpy", "one_log_gamma"),
         }
     ),
     helpers=_HELPERS,

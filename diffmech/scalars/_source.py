@@ -144,6 +144,8 @@ class _Function:
                 text = self._language.number(arguments[0])
                 self._texts[place] = text, ATOM if text[0] != "-" else ANY
                 continue
+            if name == "mul" and self._tape.is_constant(arguments[1]):
+                arguments = arguments[::-1]  # 3 x rather than x 3
             form = self._form(name, arguments)
             text = self._formed(form, arguments, numbered)
             if uses[place] > 1:
