@@ -79,8 +79,8 @@ def equations(
         same=assignments(same, "--same", "disc.inertia[1]=disc.inertia[0]"),
         seconds=number(seconds, "--seconds"),
     )
-    text = _LANGUAGES[format_] if format_ in _LANGUAGES else ""
-    text = found.code(text) if text else _FORMULAS[format_](found)
+    language = _LANGUAGES.get(format_)
+    text = found.code(language) if language else _FORMULAS[format_](found)
     if as_json:
         click.echo(json.dumps({**_as_json(found), "format": format_, "text": text}, indent=2))
     else:

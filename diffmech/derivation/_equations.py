@@ -18,7 +18,7 @@ from ..model import (
     require_finite_params,
     require_system,
 )
-from ..scalars import NotScalar, source
+from ..scalars import NotScalar, Places, source
 from ._broken import broken
 from ._formulas import Formulas, formulas_of
 from ._latex import width
@@ -150,16 +150,10 @@ class Equations(eqx.Module):
                 f"{s.system.name!r} is given by its accelerations, without masses: ask for "
                 "'acceleration'"
             )
-        lower = np.tril(np.ones(s.motion.mass.shape, bool))
-        mass = np.where(lower, s.motion.mass, s.motion.mass.T)
-        arrays = {
-            "acceleration": s.motion.qdd,
-            "multipliers": s.motion.multipliers,
-            "mass": mass,
-            "bias": s.motion.bias,
-            "jacobian": s.rows,
-            "drift": s.drift,
-        }
+        try:
+            arrays = {one: _output(s, one) for one in wanted}
+        except NotScalar as error:
+            raise ValueError(f"`{' '.join(wanted)}` cannot be printed: {error}") from error
         rates = [f"{name}_dot" for name in self.coordinates]
         groups = ((s.numbers, s.names), (s.q, self.coordinates), (s.qd, rates))
         names = {
@@ -172,7 +166,7 @@ class Equations(eqx.Module):
             comment += "\nnot used: " + ", ".join(self.left_out)
         return source(
             s.tape,
-            {one: arrays[one] for one in wanted},
+            arrays,
             {"q": s.q, "qd": s.qd, "t": s.t, "params": s.numbers},
             language,
             name=self.name.partition(":")[0],
@@ -273,6 +267,18 @@ def equations(
         page.remark,
         page,
         sections,
+    )
+
+
+def _output(sections: Sections, name: str) -> Places:
+    """The places of what a program may be asked for."""
+    if name in ("acceleration", "multipliers"):
+        motion = sections.motion
+        return motion.qdd if name == "acceleration" else motion.multipliers
+    if name == "bias":
+        return sections.collected(sections.bias)
+    return sections.collected(
+        {"mass": sections.mass, "jacobian": sections.rows}.get(name, sections.drift)
     )
 
 

@@ -34,7 +34,7 @@ class Symbol:
     """A name in LaTeX: a letter or word, and its index."""
 
     def __init__(self, name: str):
-        path, _, index = name.partition("[")
+        path, _, index = ascii_letters(name).partition("[")
         *branch, leaf = path.split(".")
         letter = _LETTERS.match(leaf)
         rest = leaf[letter.end() :] if letter else ""
@@ -73,24 +73,25 @@ def escaped(text: str) -> str:
 
 
 _SPECIAL = {
-    **{sign: f"\\{sign}" for sign in "_#%&$"},
+    **{sign: f"\\{sign}" for sign in "_#%$"},
     **{sign: sign for sign in "-+*/()[]:;'!=<>|@?"},
     "{": "\\{",
     "}": "\\}",
 }
 
 
-def symbols(names: list[str], marks: list[str]) -> list[str]:
-    """Names with their marks, so that no two are alike."""
-    found: list[str] = []
-    for name, mark in zip(names, marks, strict=True):
-        text = Symbol(name).written(mark)
-        if text in found:  # theta1 and theta_1
-            whole = f"\\mathrm{{{escaped(name)}}}"
-            text = f"\\{mark}{{{whole}}}" if mark else whole
-        while text in found:
-            text = f"{{{text}}}'"
-        found.append(text)
+def symbols(names: list[str]) -> list[Symbol]:
+    """One for each name, so that no two are alike; those that come first choose first."""
+    found: list[Symbol] = []
+    written: set[str] = set()
+    for name in names:
+        symbol = Symbol(name)
+        if symbol.written() in written:  # theta1 and theta_1
+            symbol.base, symbol.index = f"\\mathrm{{{escaped(name)}}}", ""
+        while symbol.written() in written:
+            symbol.base += "'"
+        written.add(symbol.written())
+        found.append(symbol)
     return found
 
 

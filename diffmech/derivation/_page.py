@@ -234,7 +234,7 @@ class _AsWritten(_AbstractLines):
         s = sections
         parts = (s.mass, s.velocity, s.potential, s.forces, s.rates, s.rows, s.drift)
         flat = np.concatenate([part.ravel() for part in parts])
-        together = s.motion.collected(flat)
+        together = s.collected(flat)
         self._found = dict(zip(flat.tolist(), together.tolist(), strict=True))
 
     def grouped(self, place: Place, apart: Places) -> Grouped:

@@ -44,13 +44,14 @@ def as_text(page: Page, coordinates: tuple[str, ...], numbers: tuple[str, ...]) 
 
 def as_latex(page: Page, coordinates: tuple[str, ...], numbers: tuple[str, ...]) -> Spelling:
     """LaTeX without line breaks: dots over rates and accelerations."""
-    n, m = len(coordinates), len(page.lam)
-    own = list(coordinates)
-    clean = [*numbers, *own]
-    multipliers = [_apart(f"lambda{k + 1}", clean) for k in range(m)]
-    plain = [*clean, _apart("t", clean), *own, *own, *multipliers]
-    marks = [""] * (len(clean) + 1) + ["dot"] * n + ["ddot"] * n + [""] * m
-    names = symbols(plain, marks)
+    plain = [*coordinates, *numbers]
+    lambdas = [f"lambda{k + 1}" for k in range(len(page.lam))]
+    found = symbols([*plain, *(_apart(name, plain) for name in ("t", *lambdas))])
+    n = len(coordinates)
+    own, params, (t, *lam) = found[:n], found[n : len(plain)], found[len(plain) :]
+    names = [symbol.written() for symbol in (*params, *own, t)]
+    names += [symbol.written(mark) for mark in ("dot", "ddot") for symbol in own]
+    names += [symbol.written() for symbol in lam]
     return _Speller(
         page, names, lambda k: f"\\sigma_{{({k})}}", LATEX, tidy, "{}_{{{}}}"
     ).spelling()

@@ -12,7 +12,7 @@ def in_order(
     """A new tape, and where everything that `places` need stands on it, all inputs included.
 
     What only the first group of inputs enters comes first, then what the second enters as well,
-    and so on; of a sine and a cosine of one angle the sine comes first.
+    and so on; in each group the inputs, their sines and cosines, and what is made of them.
     """
     rank = {place: i for i, group in enumerate(inputs) for place in group}
     everything = [place for group in inputs for place in group]
@@ -22,29 +22,24 @@ def in_order(
         if place not in rank:
             inner = () if name == "constant" else arguments
             rank[place] = max((rank[argument] for argument in inner), default=0)
-    waiting = set(needed)
-    new, to = Tape(), dict[Place, Place]()
-    first = {place: (rank[place], i) for i, place in enumerate(everything)}
-    operation = {tape.operations[place]: place for place in needed}
+    number = {place: i for i, place in enumerate(everything)}
 
-    def copy(place: Place) -> None:
-        if place not in waiting:
-            return
-        waiting.remove(place)
+    def key(place: Place) -> tuple[int, ...]:
+        """Inputs, then sines and cosines of inputs, then what is made of them."""
         name, arguments = tape.operations[place]
-        if name == "cos":
-            partner = operation.get(tape.operations[place]._replace(name="sin"))
-            if partner is not None:
-                copy(partner)
+        if place in number:
+            return rank[place], 0, number[place], 0
+        if name in ("sin", "cos") and arguments[0] in number:
+            return rank[place], 1, number[arguments[0]], int(name == "cos")
+        return rank[place], 2, place, 0
+
+    new, to = Tape(), dict[Place, Place]()
+    for place in sorted(needed, key=key):
+        name, arguments = tape.operations[place]
         if name == "input":
             to[place] = new.input()
         elif name == "constant":
             to[place] = new.constant(arguments[0])
         else:
             to[place] = new.operate(name, *(to[argument] for argument in arguments))
-
-    for place in sorted(
-        needed, key=lambda p: (rank[p], p not in first, first.get(p, (0, 0))[1], p)
-    ):
-        copy(place)
     return new, to
