@@ -53,7 +53,7 @@ class Equations(eqx.Module):
         rows: the same of the accelerations, differentiated.
         parts: of each balance, its sums by name: "inertia", "velocity", "potential", "forces",
             "multipliers"; "0" where there is nothing.
-        entries: of M and of all columns, as `M[1,2] = ...`.
+        entries: of M and of all columns, as `M[1,2] = ...`; none of an `Explicit` machine.
         shared: subexpressions that have names of their own, as `s1 = ...`; none if short.
         left_out: parameters that do not occur: zero, or the same as another.
         remark: why the equations are not simplified; "" if they are.
@@ -261,7 +261,7 @@ def equations(
         spelled.rates,
         spelled.rows,
         spelled.parts,
-        spelled.entries,
+        () if sections.is_explicit else spelled.entries,
         spelled.shared,
         sections.left_out,
         page.remark,

@@ -2,6 +2,7 @@
 
 import time
 from abc import ABC, abstractmethod
+from contextlib import suppress
 from typing import NamedTuple
 
 import numpy as np
@@ -10,6 +11,7 @@ from ..scalars import Grouped, NotScalar, OutOfTime, Place, Places, Readable, Ta
 from ._sections import Sections
 
 _LONGEST_IN_FULL = 500  # operations, shared ones counted as often as they are written
+_CLEARLY = 0.95  # of the operations with 2 sin u cos u: from here on sin 2u is worth it
 _LONG = 150  # operations from which much that is written again gets a name
 _AGAIN = 2.5  # times as many operations as there are different ones
 _SMALLEST_SHARED = 3  # operations of what gets a name of its own
@@ -75,9 +77,14 @@ class Page(NamedTuple):
 
 def page_of(sections: Sections, seconds: float) -> Page:
     """Sorted and simplified within a time; else as they came from the functions."""
+    deadline = time.monotonic() + seconds
     try:
-        page = _Simplified(sections, time.monotonic() + seconds).page("")
-        if written_in_full(page) <= _LONGEST_IN_FULL:
+        page = _Simplified(sections, deadline).page("")
+        full = written_in_full(page)
+        if full <= _LONGEST_IN_FULL:
+            with suppress(OutOfTime):
+                other = _Simplified(sections, deadline, halves=False).page("")
+                page = other if written_in_full(other) < _CLEARLY * full else page
             return page
         other = _AsWritten(sections).page("not simplified: that makes them longer")
         return min((page, other), key=lambda one: one.tape.count(one.places))
@@ -213,9 +220,11 @@ class _AbstractLines(ABC):
 class _Simplified(_AbstractLines):
     """Sums opened, sines and cosines merged, factorised."""
 
-    def __init__(self, sections: Sections, deadline: float):
+    def __init__(self, sections: Sections, deadline: float, halves: bool = True):
         s = sections
-        self._readable = Readable(s.tape, [*s.numbers, *s.q, s.t], [*s.q, s.t, *s.qd], deadline)
+        self._readable = Readable(
+            s.tape, [*s.numbers, *s.q, s.t], [*s.q, s.t, *s.qd], halves, deadline
+        )
         super().__init__(sections, self._readable.tape)
 
     def grouped(self, place: Place, apart: Places) -> Grouped:

@@ -14,7 +14,6 @@ class Spelling(NamedTuple):
     """All equations of a page as text; each is one line.
 
     Attributes:
-        accelerations, multipliers: their names.
         shared: what got names of its own, as `s1 = ...`.
         balance, rates, rows: the equations.
         parts: of each balance the sums by name, as in `Line`; "0" where there is nothing.
@@ -22,8 +21,6 @@ class Spelling(NamedTuple):
             J and its drift, each as `M[1,2] = ...`; what is zero is left out.
     """
 
-    accelerations: tuple[str, ...]
-    multipliers: tuple[str, ...]
     shared: tuple[str, ...]
     balance: tuple[str, ...]
     rates: tuple[str, ...]
@@ -89,15 +86,15 @@ class _Speller:
     def spelling(self) -> Spelling:
         page = self._page
         return Spelling(
-            tuple(self._names[place] for place in page.qdd),
-            tuple(self._names[place] for place in page.lam),
-            tuple(f"{self._names[place]} = {self._defined(place)}" for place in self._shared),
-            *(tuple(map(self._line, lines)) for lines in (page.balance, page.rates, page.rows)),
-            tuple(
+            shared=tuple(f"{self._names[one]} = {self._defined(one)}" for one in self._shared),
+            balance=tuple(map(self._line, page.balance)),
+            rates=tuple(map(self._line, page.rates)),
+            rows=tuple(map(self._line, page.rows)),
+            parts=tuple(
                 {name: self._sum(part) for name, part in zip(Line._fields, line, strict=True)}
                 for line in page.balance
             ),
-            tuple(self._entries()),
+            entries=tuple(self._entries()),
         )
 
     def _entries(self) -> Iterator[str]:

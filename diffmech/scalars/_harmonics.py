@@ -30,19 +30,22 @@ _MOST_FACTORS = 12  # of a product that becomes a sum
 _SAME = 1e-12  # relative
 
 
-def merged(polynomial: Waves) -> Waves:
-    """The same function in as few operations as are found."""
-    if len(polynomial) == 1 and all(len(set(key)) < 3 for key in polynomial):
-        ((key, _),) = polynomial.items()
-        if len(key) < 2 or len(set(key)) == len(key):
-            return polynomial
+def merged(polynomial: Waves, halves: bool = True) -> Waves:
+    """The same function in as few operations as are found.
+
+    `halves` asks for 2 sin u cos u where sin 2u is left, which is shorter: in other terms the waves
+    of u are often there already.
+    """
+    if len(polynomial) == 1 and all(len(key) < 2 for key in polynomial):
+        return polynomial
     if any(len(key) > _MOST_FACTORS for key in polynomial):
         return polynomial
     sum_of_waves = _fourier(polynomial)
     ways = [polynomial, sum_of_waves]
     if len(sum_of_waves) <= _MOST_WAVES:
         ways.append(_as_products(sum_of_waves))
-    return _halved(min(ways, key=cost))
+    shortest = min(ways, key=cost)
+    return _halved(shortest) if halves else _doubled(shortest)
 
 
 def cost(polynomial: Waves) -> int:
@@ -134,8 +137,9 @@ def _pair(
     rest, rest_of_other = _without(one, shared), _without(other, shared)
     if len(rest) > 1 or len(rest_of_other) > 1:
         return
-    still = tuple(0 for _ in (rest or rest_of_other)[0].angle)
-    u, v = (part[0] if part else Wave("cos", still) for part in (rest, rest_of_other))
+    waves = [*rest, *rest_of_other]
+    still = Wave("cos", tuple(0 for _ in waves[0].angle))  # cos 0 = 1
+    u, v = (next(iter(part), still) for part in (rest, rest_of_other))
     if u.name != v.name:
         return
     halves = [_half(_turned(u.angle, v.angle, sign)) for sign in (1, -1)]
@@ -184,5 +188,19 @@ def _halved(waves: Waves) -> Waves:
             if wave.name == "sin" and half is not None and sum(map(abs, half)) == 1:
                 pair = (Wave("sin", half), Wave("cos", half))
                 new, value = tuple(sorted((*_without(new, (wave,)), *pair))), 2 * value
+        _add(result, new, value)
+    return result
+
+
+def _doubled(waves: Waves) -> Waves:
+    """2 sin u cos u = sin 2u wherever both are factors."""
+    result: Waves = {}
+    for key, number in waves.items():
+        new, value = key, number
+        for wave in key:
+            partner = wave._replace(name="cos")
+            if wave.name == "sin" and wave in new and partner in new:
+                twice = Wave("sin", _turned(wave.angle, wave.angle, 1))
+                new, value = tuple(sorted((*_without(new, (wave, partner)), twice))), value / 2
         _add(result, new, value)
     return result

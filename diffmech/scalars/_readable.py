@@ -33,13 +33,16 @@ class Readable:
         first: inputs that come first on the new tape, which orders factors: parameters, then
             coordinates. The others come when they are needed.
         varying: inputs whose functions are kept apart from those of the others (the parameters).
+        halves: whether 2 sin u cos u is written rather than sin 2u.
         deadline: of `time.monotonic()`, after which it raises `OutOfTime`.
     """
 
-    def __init__(self, tape: Tape, first: Any, varying: Any, deadline: float = np.inf):
+    def __init__(
+        self, tape: Tape, first: Any, varying: Any, halves: bool = True, deadline: float = np.inf
+    ):
         self.tape = Tape()
         self._old = tape
-        self._deadline = deadline
+        self._halves, self._deadline = halves, deadline
         self._varying = [int(place) for place in np.ravel(varying)]
         self._places: dict[Place, Place] = {}  # old -> new
         for place in np.ravel(first).tolist():
@@ -123,7 +126,7 @@ class Readable:
             self._go_on()
             cold = tuple(sorted(self._atom(factor) for factor in rest if factor not in moving))
             warm = [self._atom(factor) for factor in rest if factor in moving]
-            for product, number in merged(waves).items():
+            for product, number in merged(waves, self._halves).items():
                 factors = [*warm, *(self._turned(wave, angles) for wave in product)]
                 for polynomial, key in (
                     (apart, (tuple(sorted(factors)), cold)),
