@@ -10,10 +10,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+import sympy as sp
 from jax import lax
 from matplotlib.mathtext import MathTextParser
 
 import diffmech as dm
+from benchmarks.equations import BY_HAND, printed as printed_like_sympys
 from diffmech import cli
 from diffmech.model import ExplicitLaws
 from diffmech.motion import acceleration_of, mass_and_bias_of, rows_of
@@ -177,6 +179,63 @@ def test_mass_bias_rows_and_multipliers_are_printed_as_programs_too() -> None:
     assert np.max(np.abs(lacking)) < ROUND_OFF * np.max(np.abs(found["bias"]))
     moved = np.einsum("mnl,ln->ml", found["jacobian"], qdd) + found["drift"]
     assert np.max(np.abs(moved)) < ROUND_OFF * np.max(np.abs(found["drift"]))
+
+
+# As other people derive them.
+
+
+def is_zero(expression: Any) -> bool:
+    """Exactly: sines and cosines of sums opened, sin² = 1 − cos², all terms gone."""
+    opened = sp.expand(sp.expand_trig(expression))
+    for sine in sorted(opened.atoms(sp.sin), key=str):
+        s, c = sp.Dummy(), sp.Dummy()
+        swapped: Any = {sine: s, sp.cos(sine.args[0]): c}
+        opened = opened.subs(swapped)
+        opened = sp.expand(sp.rem(opened, s**2 + c**2 - 1, s)) if opened.has(s) else opened
+    return opened == 0
+
+
+@pytest.mark.parametrize("name", BY_HAND)
+def test_sympys_lagranges_method_finds_the_same_equations(name: str) -> None:
+    theirs = BY_HAND[name]()
+    ours = printed_like_sympys(name).sympy().balance
+    assert len(theirs) == len(ours)
+    for one, other in zip(ours, theirs, strict=True):
+        assert is_zero(one - other)
+        assert not is_zero(one + other)
+
+
+def test_the_babyboots_terms_are_those_of_its_source() -> None:
+    found = printed("babyboot").sympy()
+    p, (qa, qb), (da, db) = found.params, found.q, found.qd
+    about = p["IA"] + p["mA"] * p["LA"] ** 2 + p["mB"] * p["LB"] ** 2
+    about += p["IBx"] * sp.cos(qb) ** 2 + p["IBy"] * sp.sin(qb) ** 2
+    turned = (p["IBx"] - p["IBy"]) * sp.sin(qb) * sp.cos(qb)
+    weight = (p["mA"] * p["LA"] + p["mB"] * p["LB"]) * p["g"] * sp.sin(qa)
+    assert sp.expand(found.mass - sp.diag(about, p["IBz"])) == sp.zeros(2, 2)
+    assert sp.expand(found.velocity - sp.Matrix([-2 * turned * da * db, turned * da**2])) == (
+        sp.zeros(2, 1)
+    )
+    assert sp.expand(found.potential - sp.Matrix([weight, 0])) == sp.zeros(2, 1)
+    assert found.forces == sp.zeros(2, 1)
+    assert found.jacobian.shape == (0, 2)
+
+
+def test_sympys_expressions_are_the_printed_terms() -> None:
+    found = printed("kapitza").sympy()
+    a, w = found.params["amplitude"], found.params["frequency"]
+    mass, length = found.params["bob.mass"], found.params["length"]
+    shaken = sp.expand(found.potential[0]).coeff(sp.cos(w * found.t), 1)
+    assert is_zero(shaken + mass * length * a * w**2 * sp.sin(found.q[0]))
+    disc = printed("rolling_disc").sympy()
+    pull = disc.jacobian.T * sp.Matrix(disc.multipliers)
+    total = disc.mass * sp.Matrix(disc.qdd) + disc.velocity + disc.potential - disc.forces - pull
+    assert all(is_zero(x) for x in total - disc.balance)
+    assert is_zero(disc.rates[0] - sum(
+        disc.jacobian[0, j] * disc.qd[j] for j in range(5)
+    ))  # fmt: skip
+    chosen = printed("bead_on_wire").sympy().forces
+    assert chosen.has(sp.Piecewise)
 
 
 # What it looks like.
