@@ -9,11 +9,14 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 import pytest
+import sympy as sp
 
 from diffmech.scalars import (
     LANGUAGES,
     ArrayProgram,
+    Evaluation,
     NotScalar,
+    Symbolic,
     Tape,
     source,
     unknowns,
@@ -246,3 +249,27 @@ def test_wrong_calls_of_the_printer_get_a_sentence() -> None:
         source(tape, {"z": total}, {"x": x, "y": y}, "pyton")
     with pytest.raises(KeyError, match="input 1 is not given"):
         source(tape, {"z": total}, {"x": x})
+
+
+def test_sympys_algebra_has_the_same_values() -> None:
+    tape = Tape()
+    x, y = (int(place) for place in unknowns(tape, np.zeros(2)))
+    one = tape.constant(1.0)
+    names = [name for name in ONE if name not in ("round_even",)]
+    places = [tape.operate(name, x) for name in names] + [tape.operate(name, x, y) for name in TWO]
+    places += [tape.operate("select", tape.operate(name, x, y), x, one) for name in COMPARED]
+    places += [tape.operate("to_float", tape.operate("to_int", x))]
+    places += [tape.operate("mul", tape.constant(1 / 12), x), tape.operate("add", x, one)]
+    symbols = sp.symbols("x y", real=True)
+    found = Evaluation(tape, Symbolic(), dict(zip((x, y), symbols, strict=True))).of(places)
+    assert found[-2] == symbols[0] / 12
+    for numbers in ((0.4, -1.5), (0.75, 0.75), (-0.4, 2.0)):
+        values = ArrayProgram(tape, places)(dict(zip((x, y), numbers, strict=True)))
+        for place, formula in zip(places, found, strict=True):
+            wanted = float(values[place])
+            if math.isfinite(wanted):
+                value = complex(formula.subs(dict(zip(symbols, numbers, strict=True))).evalf())
+                assert value.imag == 0
+                assert value.real == pytest.approx(wanted, rel=1e-12, abs=1e-15)
+    with pytest.raises(NotScalar, match="SymPy has no formula for `round_even`"):
+        Evaluation(tape, Symbolic(), {x: symbols[0]}).of([tape.operate("round_even", x)])

@@ -11,7 +11,7 @@ from ._unknown import NotScalar
 
 _SAME_NAME = (
     *("acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cos", "cosh", "digamma", "erf"),
-    *("erfc", "exp", "floor", "log", "sign", "sin", "sinh", "sqrt", "tan", "tanh", "cbrt"),
+    *("erfc", "exp", "floor", "log", "sign", "sin", "sinh", "sqrt", "tan", "tanh"),
 )
 _OTHER_NAME = {
     "abs": "Abs",
@@ -99,10 +99,12 @@ def _whole(sympy: Any, x: Any) -> Any:
 
 _RULES: dict[str, Any] = {
     "add": lambda sympy, x, y: x + y,
+    "cbrt": lambda sympy, x: sympy.sign(x) * sympy.cbrt(sympy.Abs(x)),
     "div": lambda sympy, x, y: x / y,
     "exp2": lambda sympy, x: 2**x,
     "expm1": lambda sympy, x: sympy.exp(x) - 1,
     "is_finite": lambda sympy, x: sympy.true,
+    "lgamma": lambda sympy, x: sympy.log(sympy.Abs(sympy.gamma(x))),
     "log1p": lambda sympy, x: sympy.log(1 + x),
     "logistic": lambda sympy, x: 1 / (1 + sympy.exp(-x)),
     "mul": lambda sympy, x, y: x * y,
