@@ -272,6 +272,7 @@ def _system(lagrangian: Any, coordinates: Any, params: Any = (), **more: Any) ->
         (lambda a, b: (jnp.sin(a) ** 2 + jnp.cos(a) ** 2) * a * b, "b"),
         (lambda a, b: jnp.sin(2 * a + b) * jnp.cos(b) - jnp.cos(2 * a + b) * jnp.sin(b),
          "2*cos(2*a)"),
+        (lambda a, b: jnp.sin(a) * jnp.cos(b) + jnp.cos(a) * jnp.sin(b), "cos(a + b)"),
         (lambda a, b: jnp.tan(b) * jnp.cos(b) * a, "sin(b)"),
         (lambda a, b: a * jnp.cos(a - b) ** 2 + a * jnp.sin(b - a) ** 2, "1"),
         (lambda a, b: a * jnp.sin(b) * jnp.sin(b) / jnp.sin(b), "sin(b)"),
@@ -313,6 +314,8 @@ def test_the_matrix_form_names_every_entry_once() -> None:
         "J[1,3] = -offset",
         "c[1] = -cos(theta)*x'*theta' - sin(theta)*y'*theta'",
     )
+    entries = [line.partition(" ")[0] for line in printed("double_pendulum").entries]
+    assert entries == ["M[1,1]", "M[1,2]", "M[2,2]", "v[1]", "v[2]", "p[1]", "p[2]"]
 
 
 def test_zero_parameters_are_left_out_and_equal_ones_written_as_one() -> None:

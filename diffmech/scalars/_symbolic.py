@@ -22,7 +22,6 @@ _OTHER_NAME = {
     "ge": "Ge",
     "gt": "Gt",
     "le": "Le",
-    "lgamma": "loggamma",
     "lt": "Lt",
     "max": "Max",
     "min": "Min",
