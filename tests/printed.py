@@ -82,13 +82,22 @@ def by_node(calls: Sequence[tuple[str, Sequence[Any]]], folder: Path) -> list[li
     return json.loads(done.stdout)
 
 
-_WORD = re.compile(r"[A-Za-z_][\w.]*(?:\[[\d,]+\])?'{0,2}|\^")
+_WORD = re.compile(r"\d[\d.]*(?:e[+-]?\d+)?|[A-Za-z_][\w.]*(?:\[[\d,]+\])?'{0,2}|\^")
+_SAME_NAME = ("abs", "cos", "cosh", "exp", "floor", "log", "sign", "sin", "sinh", "sqrt", "tan")
 _FUNCTIONS = {
-    **{name: getattr(np, name) for name in ("sin", "cos", "tan", "sqrt", "abs", "exp", "where")},
+    **{name: getattr(np, name) for name in (*_SAME_NAME, "tanh", "where")},
+    **{f: getattr(np, f"logical_{f}") for f in ("and", "or", "not", "xor")},
+    "add": np.add,
+    "sub": np.subtract,
+    "mul": np.multiply,
+    "div": lambda x, y: np.trunc(x / y).astype(int),
+    "ceil": np.ceil,
+    "is_finite": np.isfinite,
     "max": np.maximum,
     "min": np.minimum,
+    "rem": np.fmod,
     "rsqrt": lambda x: 1 / np.sqrt(x),
-    "tanh": np.tanh,
+    "to_int": lambda x: np.asarray(x, int),
 }
 
 
@@ -97,8 +106,8 @@ def value_of(text: str, values: Mapping[str, Any]) -> Any:
 
     def python(found: re.Match[str]) -> str:
         word = found[0]
-        if word == "^":
-            return "**"
+        if word == "^" or word[0].isdigit():
+            return "**" if word == "^" else word
         return f"F[{word!r}]" if text[found.end() :].startswith("(") else f"V[{word!r}]"
 
     return eval(_WORD.sub(python, text), {"F": _FUNCTIONS, "V": values, "__builtins__": {}})

@@ -24,6 +24,13 @@ from diffmech.systems import CATALOGUE
 from .by_tape import carried_out
 from .conftest import jittered_params, machine, random_states
 from .printed import CC, NODE, by_node, by_python, compiled, value_of
+from .scalar_lagrangians import (
+    attracting_bodies,
+    bead_on_a_table,
+    masses_on_springs,
+    sorted_and_folded,
+    two_regimes,
+)
 from .tolerances import ROUND_OFF
 
 LANES = 6
@@ -65,7 +72,8 @@ class States:
     def values(self, equations: dm.Equations, names: Any) -> dict[str, Any]:
         """By the names that are printed."""
         own = equations.coordinates
-        values: dict[str, Any] = dict(zip(names, self.numbers, strict=True)) | {"t": self.t}
+        values: dict[str, Any] = dict(zip(names, self.numbers, strict=True))
+        values |= {"t": self.t, "inf": np.inf, "true": True, "false": False}
         for mark, columns in (("", self.q), ("'", self.qd), ("''", self.qdd)):
             values |= {f"{name}{mark}": column for name, column in zip(own, columns.T, strict=True)}
         values |= {f"lambda{k + 1}": column for k, column in enumerate(self.lam.T)}
@@ -113,6 +121,16 @@ def assert_true_to_the_machine(equations: dm.Equations, system: dm.AbstractSyste
 @pytest.mark.parametrize("name", ALL)
 def test_what_is_printed_is_what_the_machine_obeys(name: str) -> None:
     assert_true_to_the_machine(printed(name), system_called(name))
+
+
+PIECES = (masses_on_springs, attracting_bodies, bead_on_a_table, two_regimes, sorted_and_folded)
+
+
+@pytest.mark.parametrize("lagrangian", PIECES, ids=lambda f: f.__name__)
+def test_lagrangians_in_pieces_are_printed_piece_by_piece(lagrangian: Any) -> None:
+    params = {"m": jnp.array([1.0, 1.3, 0.7, 2.0])}
+    system = _system(lagrangian, ("a", "b", "c", "d"), params)
+    assert_true_to_the_machine(dm.equations(system), system)
 
 
 def _program_states(name: str) -> tuple[Any, np.ndarray]:

@@ -12,6 +12,7 @@ from ._sections import Sections
 
 _LONGEST_IN_FULL = 500  # operations, shared ones counted as often as they are written
 _CLEARLY = 0.95  # of the operations with 2 sin u cos u: from here on sin 2u is worth it
+_SHORTER = 0.7  # of the simplified one's operations: so much shorter as it came, it stays so
 _LONG = 150  # operations from which much that is written again gets a name
 _AGAIN = 2.5  # times as many operations as there are different ones
 _SMALLEST_SHARED = 3  # operations of what gets a name of its own
@@ -87,7 +88,8 @@ def page_of(sections: Sections, seconds: float) -> Page:
                 page = other if written_in_full(other) < _CLEARLY * full else page
             return page
         other = _AsWritten(sections).page("not simplified: that makes them longer")
-        return min((page, other), key=lambda one: one.tape.count(one.places))
+        operations = [one.tape.count(one.places) for one in (page, other)]
+        return other if operations[1] < _SHORTER * operations[0] else page
     except OutOfTime:
         remark = f"not simplified: that takes longer than {seconds:g} s"
     except NotScalar:
@@ -279,7 +281,7 @@ def shared(page: Page) -> list[Place]:
     named: list[Place] = []
     for place in needed:
         name = page.tape.operations[place].name
-        again = uses.get(place, 0) > 1 and page.tape.kind(place) is float
+        again = uses.get(place, 0) > 1
         if again and name not in ("constant", "input", "neg"):
             inner = set(page.tape.needed_for([place], named)).difference(named)
             operations = sum(

@@ -53,7 +53,7 @@ def short_number(value: float | int | bool) -> str:
     """2, 0.5, 1e-05, true: as few characters as say it exactly."""
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, float) and value == int(value) and abs(value) < 1e6:
+    if isinstance(value, float) and abs(value) < 1e6 and value == int(value):
         return str(int(value))
     return repr(value)
 
