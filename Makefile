@@ -45,6 +45,7 @@ bench: $(VENV)/.installed-test
 	$(BIN)/python benchmarks/identification.py
 	$(BIN)/python benchmarks/ensemble_scaling.py
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
+	$(BIN)/python benchmarks/equations.py
 	$(BIN)/python benchmarks/ensemble.py
 
 $(VENV)/bin/python:

@@ -35,6 +35,7 @@ _HOMES = {
     "Energy": "motion",
     "EnergyError": "ensemble",
     "Ensemble": "ensemble",
+    "Equations": "derivation",
     "Event": "simulation",
     "Explicit": "model",
     "FirstTime": "ensemble",
@@ -108,6 +109,7 @@ _HOMES = {
     "continue_orbit": "analysis",
     "doctor": "simulation",
     "energy": "motion",
+    "equations": "derivation",
     "fit": "identification",
     "fixed": "geometry",
     "floquet": "analysis",
@@ -228,6 +230,10 @@ if TYPE_CHECKING:
         stability_map as stability_map,
         winding_number as winding_number,
         zoom as zoom,
+    )
+    from .derivation import (
+        Equations as Equations,
+        equations as equations,
     )
     from .ensemble import (
         AbstractReducer as AbstractReducer,

@@ -31,6 +31,7 @@ BENCHMARKS = {
     "parts_cost.py": ["--repeats", "1", "--only", "babyboot"],
     "constraint_cost.py": ["--repeats", "1", "--only", "double_pendulum_natural"],
     "stability.py": ["--quick"],
+    "equations.py": ["--links", "1", "--only", "spherical_pendulum"],
     "long_energy.py": ["--periods", "5", "--methods", "GaussLegendre4,Dopri5"],
 }
 
@@ -61,6 +62,7 @@ def program_of(page: Path) -> str:
 # What every page's program leaves behind, and how a line of what it prints begins.
 PAGES = {
     "README": (["spring.png"], "run      spring pendulum, 10 s by Dopri8"),
+    "derivations": ([], "  IBz*qB'' + (IBx - IBy)*sin(qB)*cos(qB)*qA'^2 = 0"),
     "ensembles": ([], "babyboot: 500 motions of 10 s"),
     "fits": (["swing.png", "rod.npz"], "l  "),
     "models": ([], "freedom   3 − 2 (rank) = 1"),
@@ -121,7 +123,7 @@ def test_the_guides_commands_are_understood(
 ) -> None:
     block = (ROOT / "docs" / "commands.md").read_text("utf-8").split("```")[1]
     commands = re.findall(r"^diffmech ([^#\n]*)", block, re.MULTILINE)
-    assert len(commands) == 10
+    assert len(commands) == 11
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     monkeypatch.chdir(tmp_path)
     for words in commands:

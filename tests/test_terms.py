@@ -117,6 +117,18 @@ def test_the_guard_of_a_norm_is_no_term() -> None:
     assert _terms_of(guarded) == {"abs(x)": "a", "1": "-a*b"}
 
 
+def test_a_choice_between_pieces_is_no_guard() -> None:
+    # 1 where x > 2, and 3 elsewhere: max(x, 2) and x are equal on more than single points.
+    larger = _terms_of(lambda x, p: jnp.where(jnp.maximum(x[0], 2.0) == x[0], 1.0, 3.0) * p[0])
+    assert list(larger.values()) == ["a"]
+    assert "where" in next(iter(larger))
+    whole = _terms_of(lambda x, p: jnp.where(jnp.floor(x[0]).astype(int) == 1, p[0], p[1]))
+    assert any("where" in function for function in whole)
+    # |x| is 1 at two points only, and x is x.
+    assert _terms_of(lambda x, p: jnp.where(jnp.abs(x[0]) == 1.0, 5.0, x[1]) * p[0]) == {"y": "a"}
+    assert _terms_of(lambda x, p: jnp.where(x[0] + x[1] == x[1] + x[0], p[0], p[1])) == {"1": "a"}
+
+
 def test_what_grows_too_long_is_refused() -> None:
     with pytest.raises(NotScalar, match="more than 5000 terms"):
         _terms_of(lambda x, p: (jnp.sum(x) + jnp.sum(p) + 1.0) ** 10)

@@ -15,6 +15,7 @@ from ._animate import animate
 from ._demo import demo
 from ._doctor import doctor
 from ._edges import edges
+from ._equations import equations
 from ._fit import fit
 from ._map import stability_map
 from ._options import debug_option, version_option
@@ -75,13 +76,15 @@ def cli(context: click.Context) -> None:
     diffmech map babyboot --axis qA=0:180deg:1801 --criterion tumble:qB=90deg
     diffmech edges babyboot --family qA              where it gets unstable, exactly
     diffmech fit pendulum swing.csv --free length    its parameters from measured motion
+    diffmech equations babyboot --format latex       its equations of motion
     diffmech simulate my_system.py:boot              a machine of your own
     """
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
 
 
-for command in (systems, simulate, animate, plot, report, stability_map, edges, fit, demo, doctor):
+_COMMANDS = (systems, simulate, animate, plot, report, stability_map, edges, fit, equations)
+for command in (*_COMMANDS, demo, doctor):
     cli.add_command(command)
 
 

@@ -1,6 +1,5 @@
 """A machine's equations on a tape: accelerations, tangents, the way back to the constraints."""
 
-from collections.abc import Callable
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -13,6 +12,7 @@ from ..motion import (
     CORRECTIONS,
     AbstractStabilisation,
     Projection,
+    ScalarMotion,
     jacobian_of,
     mass_and_bias_of,
     mass_matrix_of,
@@ -20,22 +20,18 @@ from ..motion import (
     rate_residual_of,
     residual_of,
     rows_of,
-    scaled_rows,
     wanted_of,
 )
 from ..scalars import (
-    Factors,
     Place,
     Places,
     Tape,
-    collected,
     constants,
     elementwise,
     unknowns,
     varying_places,
     write,
 )
-from ._bordered import Bordered
 
 # The values of parameters that are written into the equations, leaf by leaf; None stays free.
 Fixed = tuple[tuple[float, ...] | None, ...]
@@ -94,21 +90,23 @@ class Equations:
                 for places, values in zip(leaves, fixed, strict=True)
             ]
             self.params = jax.tree.unflatten(structure, kept)
-        self._solve: Callable[[Places, Places], tuple[Places, Places]]
         # Rows of constraints are scaled by their sizes at the start of each lane, once and for all.
-        self.sizes = self.roots = np.zeros(0, dtype=np.int64)
-        self.mass = np.zeros((0, 0), dtype=np.int64)
-        self.rows = np.zeros((0, n), dtype=np.int64)
-        self.pivots: list[Place] = []
-        self.diagonal = np.zeros(0, dtype=np.int64)
-        if isinstance(laws, ExplicitLaws):
-            self.qdd = self._write(laws.acceleration)
-            self.multipliers = np.zeros(0, dtype=np.int64)
-            self.condition = self.tape.constant(1.0)
-        elif laws.constraints:
-            self._write_constrained(laws)
-        else:
-            self._write_free(laws)
+        motion = ScalarMotion(
+            self.tape, laws, self.q, self.qd, self.t, self.params, self.gains, held=True
+        )
+        self._motion, self._write, self._collected = motion, motion.write, motion.collected
+        self.qdd, self.multipliers, self.condition = (
+            motion.qdd,
+            motion.multipliers,
+            motion.condition,
+        )
+        self.mass, self.rows, self.sizes, self.roots = (
+            motion.mass,
+            motion.rows,
+            motion.sizes,
+            motion.roots,
+        )
+        self.pivots, self.diagonal = motion.pivots, motion.diagonal
         pairs = [unknowns(self.tape, (np.zeros(n), np.zeros(n))) for _ in range(layout.tangents)]
         self.inputs: list[Any] = [*self.q, *self.qd]
         self.rates: list[Any] = [*self.qd, *self.qdd]
@@ -135,68 +133,6 @@ class Equations:
     def _varying(self, places: list[Any]) -> int:
         inputs = [int(place) for place in (*self.inputs, self.t)]
         return len(varying_places(self.tape, places, inputs).difference(inputs))
-
-    def _write(self, function: Callable[..., Any], *more: Any) -> Any:
-        return write(self.tape, function, self.q, self.qd, self.t, self.params, *more)
-
-    def _collected(self, tree: Any, *more: Any) -> Any:
-        """The same expressions in fewer operations; symmetric halves are written once."""
-        leaves, structure = jax.tree.flatten(tree)
-        flat = collected(
-            self.tape,
-            np.concatenate([leaf.ravel() for leaf in leaves]),
-            [*self.q, *self.qd, self.t, *more],
-            far=[*self.q, self.t],
-        )
-        parts = np.split(flat, np.cumsum([leaf.size for leaf in leaves])[:-1])
-        shaped = [part.reshape(leaf.shape) for part, leaf in zip(parts, leaves, strict=True)]
-        return jax.tree.unflatten(structure, shaped)
-
-    def _definite(self, mass: Places, rows: Places) -> Places:
-        """M + RᵀR; the lower half."""
-        result, n = mass.copy(), len(mass)
-        for i in range(n):
-            for j in range(i + 1):
-                products = (self.tape.operate("mul", int(row[i]), int(row[j])) for row in rows)
-                result[i, j] = self.tape.operate("add", int(mass[i, j]), self.tape.total(products))
-        return result
-
-    def _minus(self, places: Places) -> Places:
-        return elementwise(self.tape, "neg", places)
-
-    def _write_free(self, laws: Laws) -> None:
-        """M q̈ = −b."""
-        mass, bias = self._collected(self._write(lambda *state: mass_and_bias_of(laws, *state)))
-        factors = Factors(self.tape, mass)
-        nothing = np.zeros(0, dtype=np.int64)
-        self._solve = lambda load, right: (factors.solve(load), nothing)
-        self.qdd, self.multipliers = self._solve(self._minus(bias), nothing)
-        self.condition = _condition(self.tape, mass, factors)
-        self.mass, self.pivots, self.diagonal = mass, factors.pivots, np.diagonal(mass)
-
-    def _write_constrained(self, laws: Laws) -> None:
-        """M q̈ − Jᵀλ = −b, J q̈ = −c."""
-
-        def terms(q: Any, qd: Any, t: Any, params: Any, roots: Any, gains: Any) -> Any:
-            mass, bias = mass_and_bias_of(laws, q, qd, t, params)
-            rows = rows_of(laws, q, qd, t, params)
-            wanted = wanted_of(laws, rows, q, t, params, gains)
-            return mass, roots[:, None] * rows.jacobian, bias, wanted
-
-        self.sizes = self._write(
-            lambda q, qd, t, params: (
-                scaled_rows(laws, mass_matrix_of(laws, q, qd, t, params), q, t, params).roots
-            )
-        )
-        self.roots = unknowns(self.tape, np.zeros(self.sizes.shape))
-        mass, rows, bias, wanted = self._collected(self._write(terms, self.roots, self.gains))
-        self.mass, self.rows = mass, rows
-        mass = self._definite(mass, rows)
-        factors = Factors(self.tape, mass)
-        self.pivots, self.diagonal = factors.pivots, np.diagonal(mass)
-        self._solve = Bordered(self.tape, factors, rows, self.roots).solve
-        self.qdd, self.multipliers = self._solve(self._minus(bias), wanted)
-        self.condition = _condition(self.tape, mass, factors)
 
     def _power(self) -> Place:
         """dh/dt [W]."""
@@ -236,7 +172,7 @@ class Equations:
 
         load, right = self._write(imbalance, dq, dqd, self.qdd, self.multipliers, self.gains)
         load, right = self._collected((load, right), *dq, *dqd, *self.qdd, *self.multipliers)
-        return self._solve(load, right)[0]
+        return self._motion.solve(load, right)[0]
 
     def _projected(self, tangents: list[tuple[Places, Places]]) -> tuple[Any, ...]:
         """The nearest (q, q̇) with φ = 0, φ̇ = 0, and the tangents turned into its neighbourhood."""
@@ -248,7 +184,7 @@ class Equations:
             return mass_matrix_of(laws, q, qd, t, params), rows
 
         mass, rows = self._collected(self._write(metric, self.roots))
-        bordered = Bordered(tape, Factors(tape, self._definite(mass, rows)), rows, self.roots)
+        bordered = self._motion.bordered(mass, rows)
 
         def corrected(state: Places, residual: Places) -> Places:
             return elementwise(tape, "sub", state, bordered.smallest(residual))
@@ -276,12 +212,3 @@ class Equations:
             bend = write(tape, slope_of_rate, q, qd, self.t, self.params, dq, dqd)
             turned.append((dq, corrected(dqd, bend)))
         return q, qd, turned
-
-
-def _condition(tape: Tape, mass: Places, factors: Factors) -> Place:
-    """max |Mᵢᵢ / Dᵢ|: how much of a diagonal entry elimination has left."""
-    worst = tape.constant(1.0)
-    for i, pivot in enumerate(factors.pivots):
-        share = tape.operate("abs", tape.operate("div", int(mass[i, i]), pivot))
-        worst = tape.operate("max", worst, share)
-    return worst

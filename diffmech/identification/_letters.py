@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
-from ..model import parameter_names
+from ..model import entry_name, parameter_names
 from ..scalars import (
     Coefficient,
     Place,
@@ -21,7 +21,6 @@ from ..scalars import (
     written_coefficient,
 )
 from ._balance import Balance
-from ._named import entry_name
 
 _INSIDE = 20  # functions within functions that are looked into
 _FUNCTION = 3.0  # how long a function of numbers is to read, in names

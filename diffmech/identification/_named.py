@@ -7,7 +7,7 @@ import jax
 import numpy as np
 
 from .._typing import Params
-from ..model import parameter_names, parameter_paths, parameter_place
+from ..model import entry_name, parameter_names, parameter_paths, parameter_place
 
 
 class NamedNumbers(NamedTuple):
@@ -48,11 +48,6 @@ class NamedNumbers(NamedTuple):
         """Trees like the parameters with a one at one number each, stacked in front."""
         zero = jax.tree.map(lambda leaf: np.zeros(np.shape(leaf)), params)
         return self.put(zero, np.eye(len(self.names)))
-
-
-def entry_name(leaf: str, index: tuple[int, ...]) -> str:
-    """The path of one entry of a leaf, or of the leaf itself if it is one number."""
-    return leaf + (f"[{','.join(map(str, index))}]" if index else "")
 
 
 def _leaves_of(path: str, order: list[str]) -> list[str]:

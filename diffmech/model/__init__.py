@@ -47,7 +47,9 @@ from ._measures import (
     principal_moments as principal_moments,
 )
 from ._parameters import (
+    entry_name as entry_name,
     match_params as match_params,
+    number_names as number_names,
     parameter_names as parameter_names,
     parameter_parts as parameter_parts,
     parameter_paths as parameter_paths,

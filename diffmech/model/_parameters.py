@@ -53,6 +53,26 @@ def spelt(path: tuple[Any, ...]) -> str:
     return text or "params"
 
 
+def entry_name(leaf: str, index: tuple[int, ...]) -> str:
+    """The path of one entry of a leaf, or of the leaf itself if it is one number."""
+    return leaf + (f"[{','.join(map(str, index))}]" if index else "")
+
+
+def number_names(params: Params) -> list[str]:
+    """The path of every number, in the tree's order: `g`, `masses[0]`, `masses[1]`.
+
+    Where odd keys spell the same path twice, the second is `masses[0] (2)`.
+    """
+    leaves = zip(parameter_names(params), jax.tree.leaves(params), strict=True)
+    names: list[str] = []
+    for path, leaf in leaves:
+        for index in np.ndindex(np.shape(leaf)):
+            name = entry_name(path, index)
+            times = sum(other == name or other.startswith(f"{name} (") for other in names)
+            names.append(f"{name} ({times + 1})" if times else name)
+    return names
+
+
 def cast_params(params: Params) -> Params:
     """Every leaf as a float array; refuses leaves that are not numbers, by name."""
 

@@ -81,6 +81,7 @@ from ._reactions import (
     reactions as reactions,
     reactions_along as reactions_along,
 )
+from ._scalar_motion import ScalarMotion as ScalarMotion
 from ._solve import max_condition as max_condition
 from ._stabilise import (
     AbstractStabilisation as AbstractStabilisation,

@@ -15,6 +15,7 @@ from ._arrays import (
     on_arrays as on_arrays,
 )
 from ._collect import collected as collected
+from ._identifiers import Identifiers as Identifiers, ascii_letters as ascii_letters
 from ._interpret import unknowns as unknowns, write as write
 from ._lanes import Lanes as Lanes
 from ._notation import (
@@ -27,16 +28,21 @@ from ._notation import (
     TEXT as TEXT,
     Form as Form,
     Notation as Notation,
+    as_quotient as as_quotient,
     spelled as spelled,
 )
+from ._ordered import in_order as in_order
 from ._polynomials import (
     Monomial as Monomial,
     common_factors as common_factors,
     without_all as without_all,
 )
+from ._readable import Grouped as Grouped, OutOfTime as OutOfTime, Readable as Readable
 from ._shapes import Places as Places, constants as constants
 from ._sincos import LARGEST_ANGLE as LARGEST_ANGLE, sincos as sincos
 from ._solve import Factors as Factors
+from ._source import LANGUAGES as LANGUAGES, source as source
+from ._symbolic import Symbolic as Symbolic, require_sympy as require_sympy
 from ._tape import Place as Place, Tape as Tape
 from ._terms import (
     Coefficient as Coefficient,

@@ -35,6 +35,7 @@ class Notation(NamedTuple):
         number: of a number that is not negative.
         times, plus, minus, negative: between factors, between terms, before the first term.
         parentheses: around what holds too loosely.
+        ordered: whether terms of sums stand in the order of the tape, as factors do.
     """
 
     forms: Mapping[str, Form]
@@ -45,13 +46,14 @@ class Notation(NamedTuple):
     minus: str = " - "
     negative: str = "-"
     parentheses: str = "({})"
+    ordered: bool = False
 
 
 def short_number(value: float | int | bool) -> str:
     """2, 0.5, 1e-05, true: as few characters as say it exactly."""
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, float) and value == int(value) and abs(value) < 1e6:
+    if isinstance(value, float) and abs(value) < 1e6 and value == int(value):
         return str(int(value))
     return repr(value)
 
@@ -203,6 +205,8 @@ def _formed(form: Form, pieces: list[_Piece], notation: Notation) -> _Piece:
 def _spelled_sum(x: _Sum, notation: Notation) -> _Piece:
     if not x:
         return _Piece(notation.number(0), ATOM)
+    if notation.ordered:
+        x = sorted(x, key=lambda product: max((p.order for p in product.powers), default=-1))
     # Something positive in front, where there is anything: "b - a" rather than "-a + b".
     first = next((i for i, product in enumerate(x) if product.number > 0), 0)
     ordered = [x[first], *x[:first], *x[first + 1 :]]
@@ -217,7 +221,7 @@ def _spelled_sum(x: _Sum, notation: Notation) -> _Piece:
 
 def _spelled_product(product: _Product, notation: Notation) -> _Piece:
     """A product without its sign; what has a negative power below the line."""
-    above, below = _as_quotient(abs(product.number))
+    above, below = as_quotient(abs(product.number))
     numerator = [] if above == 1 else [_Piece(notation.number(above), ATOM)]
     denominator = [] if below == 1 else [_Piece(notation.number(below), ATOM)]
     for piece, power in sorted(product.powers.items(), key=lambda item: item[0].order):
@@ -242,7 +246,7 @@ def _joined(pieces: list[_Piece], notation: Notation) -> _Piece:
     return _formed(form, pieces, notation)
 
 
-def _as_quotient(number: float) -> tuple[Any, Any]:
+def as_quotient(number: float) -> tuple[Any, Any]:
     """(numerator, denominator) of a fraction where that is exact and shorter: 1/12, not 0.5."""
     if len(repr(number)) <= _SHORT:
         return number, 1

@@ -228,17 +228,30 @@ class _Opener(AbstractReader):
 
     def _almost_everywhere(self, name: str, compared: tuple[Any, ...]) -> bool | None:
         """What a comparison says but for single points; None if that depends."""
-        if name in ("eq", "ne"):
-            return name == "ne"
-        if name not in ("gt", "ge", "lt", "le"):
+        if name not in ("eq", "ne", "gt", "ge", "lt", "le"):
             return None
+        if any(self._tape.kind(place) is not float for place in compared):
+            return None  # whole numbers are equal more often
         x, y = (self._polynomials[place] for place in compared)
-        difference = added(x, scaled(y, -1.0)) if name[0] == "g" else added(y, scaled(x, -1.0))
+        difference = added(x, scaled(y, -1.0)) if name[0] != "l" else added(y, scaled(x, -1.0))
+        if name in ("eq", "ne"):
+            if difference and self._may_stand_still(difference):
+                return None
+            return (name == "ne") == bool(difference)
         squares = all(
             number > 0 and all((hot + cold).count(factor) % 2 == 0 for factor in hot + cold)
             for (hot, cold), number in difference.items()
         )
         return True if squares and difference else None
+
+    def _may_stand_still(self, difference: Polynomial) -> bool:
+        """Whether something vanishes on more than single points, as max(x, 1) − 1 does."""
+        products = [hot + cold for hot, cold in difference if hot + cold]
+        needed = self._tape.needed_for([factor for product in products for factor in product])
+        names = {self._tape.operations[place].name for place in needed}
+        if [len(product) for product in products] == [1]:
+            names.discard("abs")  # |x| − 1 vanishes where x does one of two things
+        return not names.isdisjoint(_IN_PIECES)
 
     def _argument(self, place: Place) -> Place:
         is_real = self._tape.kind(place) is float
@@ -295,6 +308,11 @@ class _Opener(AbstractReader):
 
 
 _BOTH = ("sin", "cos")
+# Functions that may be constant, or equal to one another, on more than single points.
+_IN_PIECES = frozenset(
+    ("abs", "ceil", "floor", "max", "min", "rem", "round_away", "round_even", "select", "sign")
+    + ("to_float",)
+)
 
 
 def _too_long() -> NotScalar:

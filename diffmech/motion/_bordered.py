@@ -1,13 +1,13 @@
 """Accelerations and multipliers together, written out: M̃ x − Rᵀμ = load, R x = right.
 
-The same solution as that of `motion`, for scalars: rows scaled to unit size, M̃ = M + RᵀR, the
+The same solution as `solve_kkt`, for scalars: rows scaled to unit size, M̃ = M + RᵀR, the
 complement lifted by a small number and refined.
 """
 
 import numpy as np
 
-from ..motion import REFINEMENTS, REGULARISATION
 from ..scalars import Factors, Place, Places, Tape, constants, elementwise
+from ._kkt import REFINEMENTS, REGULARISATION
 
 
 class Bordered:

@@ -1,0 +1,46 @@
+"""Long formulas over several lines, broken at a plus, minus or equals sign."""
+
+from collections.abc import Callable
+
+_OPEN, _CLOSED = "([{", ")]}"
+_SIGNS = (" + ", " - ", " = ")
+
+
+def broken(
+    text: str, width: int, measure: Callable[[str], int] = len, unbroken: str = ""
+) -> list[str]:
+    """The text in lines of at most `width`, where that is possible.
+
+    Signs outside of all parentheses are preferred, and among them the last of a line.
+
+    Args:
+        measure: the width of a piece of text.
+        unbroken: opening brackets within which no line may end.
+    """
+    places = _places(text, unbroken)
+    lines, start = [], 0
+    while measure(text[start:]) > width:
+        ahead = [place for place in places if place[0] > start + 1]
+        fitting = [place for place in ahead if measure(text[start : place[0]]) <= width]
+        if not ahead:
+            break
+        # The beginning of a line is no place to end it, unless it is the only one.
+        late = [place for place in fitting if 4 * measure(text[start : place[0]]) > width]
+        end, _ = min(late or fitting or ahead[:1], key=lambda place: (place[1], -place[0]))
+        lines.append(text[start:end])
+        start = end + 1
+    return [*lines, text[start:]]
+
+
+def _places(text: str, unbroken: str) -> list[tuple[int, int]]:
+    """Where a line may end, and how deep in parentheses that is."""
+    found: list[tuple[int, int]] = []
+    open_: list[str] = []
+    for i, letter in enumerate(text):
+        if letter in _OPEN:
+            open_.append(letter)
+        elif letter in _CLOSED:
+            del open_[-1:]
+        elif text.startswith(_SIGNS, i) and not any(one in unbroken for one in open_):
+            found.append((i, len(open_)))
+    return found

@@ -1,0 +1,155 @@
+"""Places of a tape written anew, on another tape, as people write formulas.
+
+Sums are opened (`terms`), sines and cosines merged (`merged`), and what is left is factorised.
+"""
+
+import time
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from ._algebra import varying_places
+from ._factorise import written
+from ._harmonics import Wave, Waves, merged
+from ._polynomials import Monomial, Polynomial
+from ._tape import Place, Tape
+from ._terms import Terms, terms
+
+Grouped: TypeAlias = dict[Monomial, Place]  # product of inputs -> what stands before it
+
+_TRIGONOMETRIC = ("sin", "cos")
+
+
+class OutOfTime(Exception):  # noqa: N818
+    """Rewriting has taken longer than it may."""
+
+
+class Readable:
+    """Rewrites places of one tape on a new one.
+
+    Args:
+        tape: what is rewritten; atoms are added to it.
+        first: inputs that come first on the new tape, which orders factors: parameters, then
+            coordinates. The others come when they are needed.
+        varying: inputs whose functions are kept apart from those of the others (the parameters).
+        halves: whether 2 sin u cos u is written rather than sin 2u.
+        deadline: of `time.monotonic()`, after which it raises `OutOfTime`.
+    """
+
+    def __init__(
+        self, tape: Tape, first: Any, varying: Any, halves: bool = True, deadline: float = np.inf
+    ):
+        self.tape = Tape()
+        self._old = tape
+        self._halves, self._deadline = halves, deadline
+        self._varying = [int(place) for place in np.ravel(varying)]
+        self._places: dict[Place, Place] = {}  # old -> new
+        for place in np.ravel(first).tolist():
+            self.place_of(place)
+
+    def grouped(self, places: Any, apart: Any) -> list[Grouped]:
+        """Each place as Σ coefficient × product of inputs in `apart`, coefficients on the new tape.
+
+        Raises:
+            NotScalar: there are too many terms.
+            OutOfTime: it takes too long.
+        """
+        outside = {int(place) for place in np.ravel(apart)}
+        result = []
+        for place in np.ravel(places).tolist():
+            self._go_on()
+            (found,) = terms(self._old, [place], [])
+            result.append(self._grouped(found, outside))
+        return result
+
+    def place_of(self, place: Place) -> Place:
+        """Where a place of the old tape stands on the new one."""
+        if place not in self._places:
+            self._places[place] = self._new(place)
+        return self._places[place]
+
+    def _go_on(self) -> None:
+        if time.monotonic() > self._deadline:
+            raise OutOfTime
+
+    def _new(self, place: Place) -> Place:
+        name, arguments = self._old.operations[place]
+        if name == "input":
+            return self.tape.input()
+        if name == "constant":
+            return self.tape.constant(arguments[0])
+        if self._old.kind(place) is not float:
+            return self.tape.operate(name, *map(self.place_of, arguments))
+        self._go_on()
+        (found,) = terms(self._old, [place], [])
+        return self._grouped(found, set()).get((), self.tape.constant(0.0))
+
+    def _atom(self, atom: Place) -> Place:
+        """A function of what is rewritten."""
+        name, arguments = self._old.operations[atom]
+        if name in ("input", "constant"):
+            return self.place_of(atom)
+        return self.tape.operate(name, *map(self.place_of, arguments))
+
+    def _grouped(self, found: Terms, outside: set[Place]) -> Grouped:
+        groups: dict[Monomial, dict[Monomial, Waves]] = {}
+        angles: list[Place] = sorted(
+            {
+                self._old.operations[factor].arguments[0]
+                for factors in found
+                for factor in factors
+                if self._old.operations[factor].name in _TRIGONOMETRIC
+            }
+        )
+        for factors, coefficient in found.items():
+            product = tuple(factor for factor in factors if factor in outside)
+            inner = [factor for factor in factors if factor not in outside]
+            waves = tuple(sorted(wave for f in inner if (wave := self._wave(f, angles))))
+            rest = tuple(f for f in inner if not self._wave(f, angles))
+            group = groups.setdefault(product, {}).setdefault(rest, {})
+            group[waves] = group.get(waves, 0.0) + sum(coefficient.values())
+        return {product: self._written(parts, angles) for product, parts in sorted(groups.items())}
+
+    def _wave(self, factor: Place, angles: Sequence[Place]) -> Wave | None:
+        name, arguments = self._old.operations[factor]
+        if name not in _TRIGONOMETRIC:
+            return None
+        return Wave(name, tuple(int(angle == arguments[0]) for angle in angles))
+
+    def _written(self, parts: dict[Monomial, Waves], angles: Sequence[Place]) -> Place:
+        """A coefficient on the new tape."""
+        moving = varying_places(self._old, [f for rest in parts for f in rest], self._varying)
+        apart: Polynomial = {}
+        together: Polynomial = {}
+        for rest, waves in parts.items():
+            self._go_on()
+            cold = tuple(sorted(self._atom(factor) for factor in rest if factor not in moving))
+            warm = [self._atom(factor) for factor in rest if factor in moving]
+            for product, number in merged(waves, self._halves).items():
+                factors = [*warm, *(self._turned(wave, angles) for wave in product)]
+                for polynomial, key in (
+                    (apart, (tuple(sorted(factors)), cold)),
+                    (together, (tuple(sorted((*factors, *cold))), ())),
+                ):
+                    polynomial[key] = polynomial.get(key, 0.0) + number
+        # What multiplies one function of place together, or common factors outside first.
+        return min((written(self.tape, way) for way in (apart, together)), key=self._cost)
+
+    def _cost(self, place: Place) -> int:
+        return self.tape.count([place])
+
+    def _turned(self, wave: Wave, angles: Sequence[Place]) -> Place:
+        """A sine or cosine on the new tape; a positive multiple first."""
+        tape, total = self.tape, None
+        pairs = zip(wave.angle, map(self.place_of, angles), strict=True)
+        for times, angle in sorted(pairs, key=lambda pair: (pair[0] < 0, pair[1])):
+            if not times:
+                continue
+            part = tape.operate("mul", tape.constant(float(abs(times))), angle)
+            if total is None:
+                total = part if times > 0 else tape.operate("neg", part)
+            else:
+                total = tape.operate("add" if times > 0 else "sub", total, part)
+        assert total is not None
+        return tape.operate(wave.name, total)
