@@ -1,0 +1,241 @@
+"""Do independent derivations of one machine agree?"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .._checks import as_count, as_scalar, require_kind
+from .._typing import Params
+from ..model import AbstractSystem, Explicit, FixedMapping, System, require_system
+from ..motion import acceleration_of, held_of, mass_and_bias_of, prepare
+from ._batched import moved
+from ._by_action import by_action
+from ._by_angular_momentum import by_angular_momentum
+from ._by_hamilton import by_hamilton
+from ._by_kane import by_kane
+from ._by_lagrange import by_lagrange, by_virtual_power
+from ._by_maximal import by_maximal
+from ._by_newton_euler import by_newton_euler
+from ._by_unit_accelerations import by_unit_accelerations
+from ._crosscheck_record import Crosscheck
+from ._joints_of_parts import joint_names_of, passed_on
+from ._over_states import OverStates
+from ._problem import Found, Inapplicable, Problem
+from ._regimes import States, random_states
+
+FORMULATIONS: dict[str, Callable[[Problem], Found]] = {
+    "virtual power": by_virtual_power,
+    "Lagrange": by_lagrange,
+    "Hamilton": by_hamilton,
+    "discrete action": by_action,
+    "Newton-Euler": by_newton_euler,
+    "angular momentum": by_angular_momentum,
+    "Kane": by_kane,
+    "maximal coordinates": by_maximal,
+    "unit accelerations": by_unit_accelerations,
+}
+
+
+
+def crosscheck(
+    system: AbstractSystem,
+    *,
+    states: int = 50,
+    seed: int = 0,
+    params: Params = None,
+    speeds: Callable[..., Any] | None = None,
+    about: Sequence[Any] | None = None,
+    against: AbstractSystem | None = None,
+    rtol: float = 1e-9,
+) -> Crosscheck:
+    """Derive a machine's motion by every formulation that applies, and compare.
+
+        print(dm.crosscheck(dm.systems.rolling_disc()))
+
+    Of any Lagrangian: Lagrange's equations, Hamilton's, and difference quotients of the discrete
+    action. Of a machine made of bodies also virtual power, the momentum balances of Newton and
+    Euler, angular momentum about hinges, Kane's equations, maximal coordinates, and the mass matrix
+    in numbers only. They have nothing in common but where the parts are and what loads are
+    declared. Forces, friction, constraints and drives are in all of them.
+
+    **Main arguments:**
+
+    - `system`: the machine; an `Explicit` needs `against` to be checked.
+    - `states`: how many random states, of all regimes in turn: small, at rest, moderate, large,
+      fast, near a pole. Those of a machine with constraints are assembled on them.
+    - `seed`: of these states. `params`: the machine's own if None.
+    - `rtol`: up to which differences count as agreement, relative to the largest acceleration at
+      the same state.
+
+    **Other arguments:**
+
+    - `speeds`: generalised speeds for Kane's equations, `(q, qd, t, params) -> u`, linear in the
+      rates; as many as there are coordinates or freedoms.
+    - `about`: one balance of angular momentum for each coordinate: `("hinge", "x")` of everything
+      beyond a named joint about an axis of its frame, or `(["A", "B"], point, axis)` of bodies
+      about a point and an axis in space, numbers or functions `(q, t, params)`.
+    - `against`: another description of the same machine in the same coordinates.
+
+    **Returns:** a `Crosscheck`, which prints as a table and says `.passed` and `.worst`.
+
+    **Raises:** `ValueError` for balances that unknown forces enter, speeds that do not determine
+    the rates, and machines without equations at most states.
+    """
+    require_system(system)
+    count, draw = as_count(states, "states", 1), as_count(seed, "seed", 0)
+    tolerance = float(as_scalar(rtol, "rtol", positive=True))
+    params = prepare(system, 0.0, params, q=np.zeros(system.n))[2]
+    if against is not None:
+        _require_same(system, against)
+    machines = [(system, params)]
+    if against is not None:
+        machines.append((against, prepare(against, 0.0, None, q=np.zeros(against.n))[2]))
+    based = next((pair for pair in machines if isinstance(pair[0], System)), machines[0])
+    at = random_states(*based, count, draw)
+    if not isinstance(based[0], System):
+        return _of_equations_only(machines, at, tolerance)
+    problem = Problem(*based, at.q, at.qd, at.t, draw, speeds, about)
+    found, skipped = _by_all(problem)
+    for other, numbers in machines:
+        if other is not based[0]:
+            label = f"against {other.name}" if other is against else other.name
+            found[label] = _by_itself(problem, other, numbers, label)
+    if isinstance(system, Explicit):  # what simulate integrates comes first
+        found = {system.name: found.pop(system.name), **found}
+    reactions, joints, extents = _reactions(problem, next(iter(found.values())).qdd, skipped)
+    rows = problem.rows
+    return Crosscheck(
+        name=system.name,
+        coordinates=tuple(system.coordinates),
+        rows=based[0].rows,
+        q=at.q,
+        qd=at.qd,
+        t=at.t,
+        regimes=at.regimes,
+        accelerations={name: one.qdd for name, one in found.items()},
+        multipliers={
+            name: one.multipliers
+            for name, one in found.items()
+            if one.multipliers is not None and rows is not None
+        },
+        unique=np.zeros((count, 0), bool) if rows is None else rows.unique,
+        reactions=reactions,
+        joints=joints,
+        extents=extents,
+        skipped=FixedMapping(skipped),
+        compiled=tuple(problem.compiled),
+        refused=at.refused,
+        rtol=tolerance,
+    )
+
+
+def _require_same(system: AbstractSystem, against: AbstractSystem) -> None:
+    require_kind(against, AbstractSystem, "against", "a `System` or an `Explicit`")
+    if tuple(against.coordinates) != tuple(system.coordinates):
+        raise ValueError(
+            f"`against` must have the coordinates of {system.name!r}, "
+            f"{', '.join(system.coordinates)}, but {against.name!r} has "
+            f"{', '.join(against.coordinates)}"
+        )
+
+
+def _by_all(problem: Problem) -> tuple[dict[str, Found], dict[str, str]]:
+    """What all formulations find, and why the others do not apply."""
+    found, skipped = {}, {}
+    for name, formulation in FORMULATIONS.items():
+        try:
+            found[name] = formulation(problem)
+        except Inapplicable as reason:
+            skipped[name] = str(reason)
+    return found, skipped
+
+
+def _by_itself(problem: Problem, other: AbstractSystem, params: Params, label: str) -> Found:
+    """The accelerations of another description, from its own equations."""
+    if isinstance(other, System):
+        apart = Problem(other, params, problem.q, problem.qd, problem.t)
+        mass, bias = apart.at_states(label, lambda *state: mass_and_bias_of(apart.laws, *state))
+        found = Found(moved(mass, bias, apart.rows)[0])
+    else:
+        apart = problem
+        found = Found(_equations(other, params, problem.q, problem.qd, problem.t, apart.compiled))
+    return found
+
+
+def _equations(
+    system: AbstractSystem,
+    params: Params,
+    q: np.ndarray,
+    qd: np.ndarray,
+    t: np.ndarray,
+    compiled: list[str],
+) -> np.ndarray:
+    """The accelerations of an `Explicit`."""
+    laws = system.laws
+    program = OverStates(lambda *state: acceleration_of(laws, *state), params, q[0], qd[0], t[0])
+    if program.compiled:
+        compiled.append(system.name)
+    return program(q, qd, t)
+
+
+def _of_equations_only(
+    machines: list[tuple[AbstractSystem, Params]], at: States, rtol: float
+) -> Crosscheck:
+    """Machines that come without a Lagrangian, against each other if there are two."""
+    compiled: list[str] = []
+    found = {}
+    for i, (system, params) in enumerate(machines):
+        label = f"against {system.name}" if i else system.name
+        found[label] = _equations(system, params, at.q, at.qd, at.t, compiled)
+    why = "its equations come without a Lagrangian and without momenta: give `against`"
+    return Crosscheck(
+        name=machines[0][0].name,
+        coordinates=tuple(machines[0][0].coordinates),
+        rows=(),
+        q=at.q,
+        qd=at.qd,
+        t=at.t,
+        regimes=at.regimes,
+        accelerations=found,
+        multipliers={},
+        unique=np.zeros((len(at.t), 0), bool),
+        reactions={},
+        joints=(),
+        extents=np.zeros(len(at.t)),
+        skipped=FixedMapping({"any other": why}),
+        compiled=tuple(compiled),
+        refused=0,
+        rtol=rtol,
+    )
+
+
+def _reactions(
+    problem: Problem, qdd: np.ndarray, skipped: dict[str, str]
+) -> tuple[dict[str, np.ndarray], tuple[str, ...], np.ndarray]:
+    """Reactions of named joints by virtual work and by momentum balances, and the machine's size."""
+    nothing = {}, (), np.zeros(len(problem.t))
+    if problem.system.parts is None or not joint_names_of(problem):
+        return nothing
+    try:
+        balanced = passed_on(problem, qdd)
+    except Inapplicable as reason:
+        skipped["reactions"] = str(reason)
+        return nothing
+    parts = problem.parts
+    program = problem.program(
+        "reactions",
+        lambda q, qd, t, qdd, params: held_of(parts, q, qd, qdd, t, params),
+        qdd[0],
+    )
+    worked = program(problem.q, problem.qd, problem.t, qdd)
+    places = problem.kinematics.position
+    extents = np.max(np.linalg.norm(places, axis=2), axis=1)
+    return (
+        {
+            "virtual work": worked.reshape(len(qdd), len(balanced), 6),
+            "momentum balance": np.stack(list(balanced.values()), axis=1),
+        },
+        tuple(balanced),
+        extents,
+    )

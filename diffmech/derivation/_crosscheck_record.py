@@ -1,0 +1,253 @@
+"""What independent formulations of one machine say, side by side."""
+
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import numpy as np
+
+from ..model import FixedMapping
+
+_QUIET = 1e-3  # of the typical size: smaller accelerations are not judged by their own size
+
+
+class Disagreement(NamedTuple):
+    """Where two formulations differ most.
+
+    Attributes:
+        size: relative to the largest of its kind at that state; infinite if one of them is NaN.
+        kind: "acceleration", "multiplier", "force" or "moment".
+        of: the coordinate, the row, or the joint and component.
+        between: the two formulations.
+        state: index of the state.
+    """
+
+    size: float
+    kind: str
+    of: str
+    between: tuple[str, str]
+    state: int
+
+
+class Crosscheck(eqx.Module):
+    """Accelerations, multipliers and reactions by several formulations at random states.
+
+    Attributes:
+        name: of the machine; coordinates, rows: of its coordinates and constraints.
+        q, qd, t: the states, shapes (k, n), (k, n) and (k,).
+        regimes: the kind of each state.
+        accelerations: by formulation, shape (k, n); multipliers: (k, m).
+        unique: which multipliers are determined and compared, shape (k, m).
+        reactions: by formulation, force and moment of every named joint, shape (k, joints, 6).
+        joints: their names; extents: the machine's size at every state, shape (k,) [m].
+        skipped: formulations that do not apply, and why.
+        compiled: what had no scalar form, so that a program was compiled for it.
+        refused: how many random states had no finite equations.
+        rtol: up to which differences count as agreement.
+    """
+
+    name: str = eqx.field(static=True)
+    coordinates: tuple[str, ...] = eqx.field(static=True)
+    rows: tuple[str, ...] = eqx.field(static=True)
+    q: np.ndarray
+    qd: np.ndarray
+    t: np.ndarray
+    regimes: tuple[str, ...] = eqx.field(static=True)
+    accelerations: dict[str, np.ndarray]
+    multipliers: dict[str, np.ndarray]
+    unique: np.ndarray
+    reactions: dict[str, np.ndarray]
+    joints: tuple[str, ...] = eqx.field(static=True)
+    extents: np.ndarray
+    skipped: FixedMapping[str] = eqx.field(static=True)
+    compiled: tuple[str, ...] = eqx.field(static=True)
+    refused: int = eqx.field(static=True)
+    rtol: float = eqx.field(static=True)
+
+    @property
+    def formulations(self) -> tuple[str, ...]:
+        """What was compared; the first is what `simulate` integrates."""
+        return tuple(self.accelerations)
+
+    def _compared(self) -> list[tuple[str, dict[str, np.ndarray], np.ndarray, list[str]]]:
+        """Kind, values by formulation (k, c), sizes (k,), names of all columns."""
+        found = [("acceleration", self.accelerations, None, list(self.coordinates))]
+        if len(self.multipliers) > 1:
+            known = {
+                name: np.where(self.unique, each, 0.0) for name, each in self.multipliers.items()
+            }
+            found.append(("multiplier", known, None, list(self.rows)))
+        for kind, part in (("force", slice(0, 3)), ("moment", slice(3, 6))):
+            if len(self.reactions) > 1:
+                values = {
+                    name: each[:, :, part].reshape(len(each), -1)
+                    for name, each in self.reactions.items()
+                }
+                labels = [f"{joint}, {axis}" for joint in self.joints for axis in "xyz"]
+                arms = None
+                if kind == "moment":
+                    arms = self.extents * np.max(
+                        [np.max(np.abs(each[:, :, :3]), axis=(1, 2)) for each in self.reactions.values()],
+                        axis=0,
+                    )
+                found.append((kind, values, arms, labels))
+        return [
+            (kind, values, _sizes(values, least), labels) for kind, values, least, labels in found
+        ]
+
+    def disagreement(self, first: str, second: str, kind: str = "acceleration") -> Disagreement:
+        """Where two formulations differ most in one kind of result."""
+        for found, values, sizes, labels in self._compared():
+            if found == kind and first in values and second in values:
+                gaps = _gaps(values[first], values[second], sizes)
+                state, place = np.unravel_index(int(np.argmax(gaps)), gaps.shape)
+                return Disagreement(
+                    float(gaps[state, place]), kind, labels[place], (first, second), int(state)
+                )
+        return Disagreement(0.0, kind, "", (first, second), 0)
+
+    @property
+    def worst(self) -> Disagreement | None:
+        """The largest disagreement of all; None if there is nothing to compare."""
+        found = [
+            self.disagreement(first, second, kind)
+            for kind, values, _, labels in self._compared()
+            for i, first in enumerate(values)
+            for second in list(values)[i + 1 :]
+            if labels
+        ]
+        return max(found, key=lambda one: one.size, default=None)
+
+    @property
+    def passed(self) -> bool:
+        """Whether there are at least two formulations, and all agree everywhere."""
+        return self.worst is not None and self.worst.size <= self.rtol
+
+    @property
+    def groups(self) -> tuple[tuple[str, ...], ...]:
+        """Formulations that agree with each other in the accelerations."""
+        groups: list[list[str]] = []
+        for name in self.formulations:
+            for group in groups:
+                if self.disagreement(group[0], name).size <= self.rtol:
+                    group.append(name)
+                    break
+            else:
+                groups.append([name])
+        return tuple(map(tuple, groups))
+
+    @property
+    def verdict(self) -> str:
+        """What follows, in one sentence."""
+        worst, count = self.worst, len(self.formulations)
+        if worst is None:
+            return f"Unchecked: there is nothing to compare {self.formulations[0]} with."
+        if self.passed:
+            return f"{_spelled(count)} formulations agree to {worst.size:.1e} of the largest."
+        value = "NaN" if np.isinf(worst.size) else f"{worst.size:.1e} of the largest"
+        return (
+            f"They do not agree: the {worst.kind} of {worst.of} by {worst.between[0]} and by "
+            f"{worst.between[1]} differs by {value} ({self.regimes[worst.state]}, state "
+            f"{worst.state})."
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain numbers and texts for JSON; None where a size is not finite."""
+        worst, first = self.worst, self.formulations[0]
+        return {
+            "system": self.name,
+            "passed": self.passed,
+            "verdict": self.verdict,
+            "rtol": self.rtol,
+            "states": len(self.t),
+            "formulations": {
+                name: {
+                    kind: _finite(self.disagreement(first, name, kind).size)
+                    for kind, values, _, labels in self._compared()
+                    if name in values and labels
+                }
+                for name in self.formulations
+            },
+            "skipped": dict(self.skipped),
+            "compiled": list(self.compiled),
+            "refused": self.refused,
+            "groups": [list(group) for group in self.groups],
+            "worst": None
+            if worst is None
+            else {
+                "size": _finite(worst.size),
+                "kind": worst.kind,
+                "of": worst.of,
+                "between": list(worst.between),
+                "regime": self.regimes[worst.state],
+                "q": self.q[worst.state].tolist(),
+                "qd": self.qd[worst.state].tolist(),
+                "t": float(self.t[worst.state]),
+            },
+        }
+
+    def __str__(self) -> str:
+        first, kinds = self.formulations[0], [kind for kind, _, _, c in self._compared() if c]
+        table = [["formulation", *(f"{kind}s" for kind in kinds), "worst"]]
+        for name in self.formulations:
+            off = {kind: self.disagreement(first, name, kind) for kind in kinds}
+            known = {kind: name in values for kind, values, _, _ in self._compared()}
+            cells = [f"{off[kind].size:.1e}" if known[kind] else "-" for kind in kinds]
+            most = off["acceleration"]
+            where = f"{most.of}, {self.regimes[most.state]}" if most.size else "-"
+            if name == first:
+                cells, where = ["" for _ in kinds], "(what the others are compared with)"
+            table.append([name, *cells, where])
+        lines = [f"{self.name}: {_spelled(len(self.formulations))} formulations at {len(self.t)} states"]
+        lines += _aligned(table)
+        if self.skipped:
+            width = max(map(len, self.skipped))
+            lines += [f"  not {name:<{width}}  {why}" for name, why in self.skipped.items()]
+        if self.compiled:
+            lines.append(f"  compiled, having no scalar form: {', '.join(self.compiled)}")
+        if self.refused:
+            lines.append(f"  {self.refused} random states had no finite equations")
+        if self.worst is not None and not self.passed and len(self.groups) > 1:
+            said = "; ".join(", ".join(group) for group in self.groups)
+            lines.append(f"  agree among themselves: {said}")
+        return "\n".join([*lines, self.verdict])
+
+
+def _spelled(count: int) -> str:
+    return ["No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight"][count] if (
+        count < 9
+    ) else str(count)
+
+
+def _aligned(table: list[list[str]]) -> list[str]:
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    last = len(widths) - 1
+    return [
+        "  "
+        + "  ".join(
+            cell.ljust(width) if i in (0, last) else cell.rjust(width)
+            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in table
+    ]
+
+
+def _finite(size: float) -> float | None:
+    return size if np.isfinite(size) else None
+
+
+def _sizes(values: dict[str, np.ndarray], least: np.ndarray | None) -> np.ndarray:
+    """The largest number of every state, and no less than a part of what is typical, shape (k,)."""
+    every = np.stack(list(values.values()))
+    if not every.shape[-1]:
+        return np.ones(every.shape[1])
+    sizes = np.nanmax(np.where(np.isfinite(every), np.abs(every), 0.0), axis=(0, 2))
+    if least is not None:
+        sizes = np.maximum(sizes, least)
+    return np.maximum(sizes, _QUIET * np.median(sizes))
+
+
+def _gaps(first: np.ndarray, second: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """Relative differences, shape (k, c); infinite where NaN is against a number or NaN."""
+    gap = np.abs(first - second)
+    relative = gap / np.where(sizes > 0, sizes, 1.0)[:, None]
+    return np.where(np.isfinite(gap), relative, np.inf)
