@@ -28,9 +28,11 @@ _HOMES = {
     "BodyState": "motion",
     "Cache": "_cache",
     "Comparison": "identification",
+    "Crosscheck": "derivation",
     "Crossings": "ensemble",
     "Damper": "model",
     "Diagnosis": "simulation",
+    "Disagreement": "derivation",
     "Edge": "analysis",
     "Energy": "motion",
     "EnergyError": "ensemble",
@@ -106,6 +108,7 @@ _HOMES = {
     "compare_frictions": "identification",
     "constraint_forces": "motion",
     "continue_orbit": "analysis",
+    "crosscheck": "derivation",
     "doctor": "simulation",
     "energy": "motion",
     "fit": "identification",
@@ -228,6 +231,11 @@ if TYPE_CHECKING:
         stability_map as stability_map,
         winding_number as winding_number,
         zoom as zoom,
+    )
+    from .derivation import (
+        Crosscheck as Crosscheck,
+        Disagreement as Disagreement,
+        crosscheck as crosscheck,
     )
     from .ensemble import (
         AbstractReducer as AbstractReducer,

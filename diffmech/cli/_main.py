@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from ._animate import animate
+from ._crosscheck import crosscheck
 from ._demo import demo
 from ._doctor import doctor
 from ._edges import edges
@@ -75,13 +76,26 @@ def cli(context: click.Context) -> None:
     diffmech map babyboot --axis qA=0:180deg:1801 --criterion tumble:qB=90deg
     diffmech edges babyboot --family qA              where it gets unstable, exactly
     diffmech fit pendulum swing.csv --free length    its parameters from measured motion
+    diffmech crosscheck rolling_disc                 derived by independent routes, compared
     diffmech simulate my_system.py:boot              a machine of your own
     """
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
 
 
-for command in (systems, simulate, animate, plot, report, stability_map, edges, fit, demo, doctor):
+for command in (
+    systems,
+    simulate,
+    animate,
+    plot,
+    report,
+    stability_map,
+    edges,
+    fit,
+    crosscheck,
+    demo,
+    doctor,
+):
     cli.add_command(command)
 
 

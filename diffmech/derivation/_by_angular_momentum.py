@@ -7,11 +7,9 @@ import numpy as np
 
 from .._suggest import quoted, suggestion
 from .._typing import Params, Scalar, Vector
-from ..model import part_names
 from ._batched import moved
 from ._joints_of_parts import joint_names_of, slips_of
-from ._kinematics import bodies_of
-from ._problem import Found, Inapplicable, Problem
+from ._problem import Found, InapplicableError, Problem
 
 _SAME = 1e-9  # relative: what two motions may differ by and be one
 _INDEPENDENT = 1e-9  # smallest singular value of the balances' motions, over the largest
@@ -71,6 +69,8 @@ def _by_coordinate(problem: Problem) -> Balances:
     for i, name in enumerate(problem.system.coordinates):
         shift, turn = seen.carried[:, i], seen.turned[:, i]
         size = np.max(np.abs(shift), axis=(0, 2)) + np.max(np.abs(turn), axis=(0, 2))
+        if not np.max(size) > 0:
+            raise InapplicableError(f"{name!r} moves no body")
         moves = size > _SAME * np.max(size)
         turning = np.flatnonzero(moves & turns)
         axis = turn[:, turning[0]] if len(turning) else np.zeros((states, 3))
@@ -81,10 +81,10 @@ def _by_coordinate(problem: Problem) -> Balances:
         point = seen.position[:, first] + away
         along = np.zeros((states, 3)) if hinged else shift[:, first]
         rigid = along[:, None] + np.cross(axis[:, None], seen.position - point[:, None])
-        wrong = np.max(np.abs((shift - rigid)[:, moves])) > _SAME * np.max(np.abs(shift[:, moves]) + 1e-30)
-        wrong |= bool(np.max(np.abs((turn - axis[:, None])[:, turning]), initial=0.0) > _SAME)
-        if wrong:
-            raise Inapplicable(
+        missed = np.max(np.abs((shift - rigid)[:, moves]), initial=0.0)
+        twisted = np.max(np.abs((turn - axis[:, None])[:, turning]), initial=0.0)
+        if missed > _SAME * np.max(np.abs(shift[:, moves]), initial=0.0) or twisted > _SAME:
+            raise InapplicableError(
                 f"{name!r} neither turns the bodies that it moves about an axis nor shifts them: "
                 "say with `about` which bodies to balance, about which points and axes"
             )
@@ -105,7 +105,8 @@ def _as_asked(problem: Problem) -> Balances:
             f"but has {len(asked)}"
         )
     found = [_one(problem, item, f"about[{i}]") for i, item in enumerate(asked)]
-    bodies, points, axes = (np.stack(values, axis) for values, axis in zip(zip(*found, strict=True), (0, 1, 1), strict=True))
+    flags, at, lines = zip(*found, strict=True)
+    bodies, points, axes = np.stack(flags), np.stack(at, axis=1), np.stack(lines, axis=1)
     # The virtual motion is one that the joints admit: else their forces would enter.
     shift = bodies[None, :, :, None] * np.cross(
         axes[:, :, None], seen.position[:, None] - points[:, :, None]
@@ -136,24 +137,16 @@ def _one(problem: Problem, item: Any, label: str) -> tuple[np.ndarray, np.ndarra
             f"`{label}` must be (joint, axis), such as ('hinge', 'x'), or (bodies, point, axis), "
             f"but is {item!r}"
         )
-    made: list[str] = []
-    parts = problem.parts
-    names = part_names(parts, problem.q[0], problem.t[0], problem.params)
-    import jax
-
-    def look(q: Any, t: Any, params: Any) -> Any:
-        made.extend(bodies_of(parts(q, t, params)))
-        return q
-
-    jax.eval_shape(look, problem.q[0], problem.t[0], problem.params)
-    del names
+    made = problem.bodies
     if len(item) == 2:
         joint, axis = item
         _require_name(joint, joint_names_of(problem), f"{label}[0]", "a joint")
         slips = slips_of(problem)[joint]
         inside = np.asarray(_AXES.get(axis, axis) if isinstance(axis, str) else axis, float)
         if inside.shape != (3,):
-            raise ValueError(f"`{label}[1]` must be 'x', 'y', 'z' or three numbers, but is {axis!r}")
+            raise ValueError(
+                f"`{label}[1]` must be 'x', 'y', 'z' or three numbers, but is {axis!r}"
+            )
         return slips.beyond.astype(float), slips.point, slips.rotation @ inside
     chosen, point, axis = item
     for name in [chosen] if isinstance(chosen, str) else chosen:
@@ -171,7 +164,7 @@ def _require_name(name: Any, known: Any, label: str, what: str) -> None:
 
 
 def _vectors(problem: Problem, value: Any, label: str) -> np.ndarray:
-    """A vector of space at all states, shape (k, 3): by name, numbers or a function (q, t, params)."""
+    """A vector of space at all states, shape (k, 3): a name, numbers or a function of place."""
     if isinstance(value, str):
         value = _AXES.get(value, value)
     if callable(value):

@@ -8,7 +8,7 @@ import numpy as np
 
 from .._typing import Params, Scalar, Vector
 from ._batched import moved, solved
-from ._problem import Found, Inapplicable, Problem
+from ._problem import Found, InapplicableError, Problem
 
 _INVERTIBLE = 1e10  # condition of ∂p/∂q̇ above which rates do not follow from momenta
 
@@ -34,13 +34,11 @@ def by_hamilton(problem: Problem) -> Found:
     unit = 1 / np.sqrt(np.maximum(np.abs(np.einsum("kii->ki", mass)), 1e-300))
     condition = np.linalg.cond(unit[:, :, None] * mass * unit[:, None])
     if not np.max(condition) < _INVERTIBLE:
-        raise Inapplicable("∂²L/∂q̇² is singular: rates do not follow from momenta")
+        raise InapplicableError("∂²L/∂q̇² is singular: rates do not follow from momenta")
     mobility = solved(mass, np.broadcast_to(np.eye(problem.system.n), mass.shape))
     force = problem.forces
 
-    def free(
-        q: Vector, qd: Vector, t: Scalar, mobility: Any, force: Vector, params: Params
-    ) -> Any:
+    def free(q: Vector, qd: Vector, t: Scalar, mobility: Any, force: Vector, params: Params) -> Any:
         def hamiltonian(q: Vector, p: Vector, t: Scalar) -> Scalar:
             v = qd + mobility @ (p - momentum(q, qd, t, params))
             return p @ v - lagrangian(q, v, t, params)
@@ -57,4 +55,3 @@ def by_hamilton(problem: Problem) -> Found:
 
     qdd = problem.at_states("Hamilton", free, mobility, force)
     return Found(*moved(mass, -np.einsum("kij,kj->ki", mass, qdd), problem.rows))
-

@@ -5,7 +5,7 @@ from typing import Any
 from ..model import LagrangianOfParts
 from ..motion import mass_and_bias_of
 from ._batched import moved
-from ._problem import Found, Inapplicable, Problem
+from ._problem import Found, InapplicableError, Problem
 
 
 def by_lagrange(problem: Problem) -> Found:
@@ -26,7 +26,7 @@ def by_lagrange(problem: Problem) -> Found:
 def by_virtual_power(problem: Problem) -> Found:
     """What `simulate` integrates for a machine of parts: (W ẍ)·∂x/∂q = Q − ∂V/∂q of all places."""
     if not isinstance(problem.system.lagrangian, LagrangianOfParts):
-        raise Inapplicable("it is for machines of parts; this one moves by Lagrange's equations")
+        raise InapplicableError("it is for machines of parts: others move by Lagrange's equations")
     laws = problem.laws
     mass, bias = problem.at_states("virtual power", lambda *state: mass_and_bias_of(laws, *state))
     return Found(*moved(mass, bias, problem.rows))

@@ -1,5 +1,7 @@
 """Maximal coordinates: every body for itself, held by a wrench that does no work."""
 
+from itertools import pairwise
+
 import numpy as np
 
 from ._batched import multipliers, solved
@@ -29,9 +31,7 @@ def by_maximal(problem: Problem) -> Found:
     size = 3 * bodies
     held = 0 if rows is None else rows.right.shape[1]
     ends = np.cumsum([0, size, size, n, size, size, held])
-    linear, angular, free, force, moment, held_by = (
-        slice(a, b) for a, b in zip(ends, ends[1:], strict=False)
-    )
+    linear, angular, free, force, moment, held_by = (slice(a, b) for a, b in pairwise(ends))
     matrix, right = np.zeros((states, ends[-1], ends[-1])), np.zeros((states, ends[-1]))
     eye = np.eye(size)
     motion = transposed(seen.carried.reshape(states, n, size))

@@ -13,13 +13,11 @@ from ._kinematics import acting, bodies_of, inertia_of, own_forces, placing_of
 from ._problem import Found, Problem
 
 
-def demand(
-    parts: Any, q: Vector, qd: Vector, qdd: Vector, t: Scalar, params: Params
-) -> Any:
+def demand(parts: Any, q: Vector, qd: Vector, qdd: Vector, t: Scalar, params: Params) -> Any:
     """The generalised force that a motion (q, q̇, q̈) needs beside all declared ones, shape (n,).
 
-    The rate of every body's momenta (m v, R I Rᵀ ω) along the motion, less weight and loads, against
-    ∂(v, ω)/∂q̇; nothing is written out: the rates are derivatives of the momenta themselves.
+    The rate of every body's momenta (m v, R I Rᵀ ω) along the motion, less weight and loads,
+    against ∂(v, ω)/∂q̇; nothing is written out: the momenta themselves are differentiated.
     """
     made, rates = placed(parts, q, qd, t, params)
     bodies = bodies_of(made).values()

@@ -1,6 +1,7 @@
 """Do independent derivations of one machine agree?"""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from ._by_unit_accelerations import by_unit_accelerations
 from ._crosscheck_record import Crosscheck
 from ._joints_of_parts import joint_names_of, passed_on
 from ._over_states import OverStates
-from ._problem import Found, Inapplicable, Problem
+from ._problem import Found, InapplicableError, Problem
 from ._regimes import States, random_states
 
 FORMULATIONS: dict[str, Callable[[Problem], Found]] = {
@@ -35,7 +36,6 @@ FORMULATIONS: dict[str, Callable[[Problem], Found]] = {
     "maximal coordinates": by_maximal,
     "unit accelerations": by_unit_accelerations,
 }
-
 
 
 def crosscheck(
@@ -146,7 +146,7 @@ def _by_all(problem: Problem) -> tuple[dict[str, Found], dict[str, str]]:
     for name, formulation in FORMULATIONS.items():
         try:
             found[name] = formulation(problem)
-        except Inapplicable as reason:
+        except InapplicableError as reason:
             skipped[name] = str(reason)
     return found, skipped
 
@@ -154,13 +154,10 @@ def _by_all(problem: Problem) -> tuple[dict[str, Found], dict[str, str]]:
 def _by_itself(problem: Problem, other: AbstractSystem, params: Params, label: str) -> Found:
     """The accelerations of another description, from its own equations."""
     if isinstance(other, System):
-        apart = Problem(other, params, problem.q, problem.qd, problem.t)
+        apart = replace(problem, system=other, params=params)
         mass, bias = apart.at_states(label, lambda *state: mass_and_bias_of(apart.laws, *state))
-        found = Found(moved(mass, bias, apart.rows)[0])
-    else:
-        apart = problem
-        found = Found(_equations(other, params, problem.q, problem.qd, problem.t, apart.compiled))
-    return found
+        return Found(moved(mass, bias, apart.rows)[0])
+    return Found(_equations(other, params, problem.q, problem.qd, problem.t, problem.compiled))
 
 
 def _equations(
@@ -188,7 +185,7 @@ def _of_equations_only(
     for i, (system, params) in enumerate(machines):
         label = f"against {system.name}" if i else system.name
         found[label] = _equations(system, params, at.q, at.qd, at.t, compiled)
-    why = "its equations come without a Lagrangian and without momenta: give `against`"
+    why = "the equations come without a Lagrangian: give another description with `against`"
     return Crosscheck(
         name=machines[0][0].name,
         coordinates=tuple(machines[0][0].coordinates),
@@ -203,7 +200,7 @@ def _of_equations_only(
         reactions={},
         joints=(),
         extents=np.zeros(len(at.t)),
-        skipped=FixedMapping({"any other": why}),
+        skipped=FixedMapping({"others": why}),
         compiled=tuple(compiled),
         refused=0,
         rtol=rtol,
@@ -213,13 +210,13 @@ def _of_equations_only(
 def _reactions(
     problem: Problem, qdd: np.ndarray, skipped: dict[str, str]
 ) -> tuple[dict[str, np.ndarray], tuple[str, ...], np.ndarray]:
-    """Reactions of named joints by virtual work and by momentum balances, and the machine's size."""
+    """Reactions of named joints by virtual work and by momentum balances; the machine's size."""
     nothing = {}, (), np.zeros(len(problem.t))
     if problem.system.parts is None or not joint_names_of(problem):
         return nothing
     try:
         balanced = passed_on(problem, qdd)
-    except Inapplicable as reason:
+    except InapplicableError as reason:
         skipped["reactions"] = str(reason)
         return nothing
     parts = problem.parts

@@ -83,16 +83,26 @@ class Crosscheck(eqx.Module):
                     for name, each in self.reactions.items()
                 }
                 labels = [f"{joint}, {axis}" for joint in self.joints for axis in "xyz"]
-                arms = None
-                if kind == "moment":
-                    arms = self.extents * np.max(
-                        [np.max(np.abs(each[:, :, :3]), axis=(1, 2)) for each in self.reactions.values()],
-                        axis=0,
-                    )
+                arms = self._arms() if kind == "moment" else None
                 found.append((kind, values, arms, labels))
         return [
             (kind, values, _sizes(values, least), labels) for kind, values, least, labels in found
         ]
+
+    def _arms(self) -> np.ndarray:
+        """Moments of the largest force about the origin, shape (k,): a size for small moments."""
+        forces = [np.max(np.abs(each[:, :, :3]), axis=(1, 2)) for each in self.reactions.values()]
+        return self.extents * np.nan_to_num(np.max(forces, axis=0))
+
+    def _of(self, kind: str) -> dict[str, np.ndarray]:
+        """The results of one kind by formulation; nothing where there are none."""
+        found = {name: values for name, values, _, labels in self._compared() if labels}
+        return found.get(kind, {})
+
+    def _off(self, name: str, kind: str) -> Disagreement | None:
+        """Where a formulation differs most from the first; None if it has no such results."""
+        known = self._of(kind)
+        return self.disagreement(next(iter(known)), name, kind) if name in known else None
 
     def disagreement(self, first: str, second: str, kind: str = "acceleration") -> Disagreement:
         """Where two formulations differ most in one kind of result."""
@@ -143,16 +153,17 @@ class Crosscheck(eqx.Module):
             return f"Unchecked: there is nothing to compare {self.formulations[0]} with."
         if self.passed:
             return f"{_spelled(count)} formulations agree to {worst.size:.1e} of the largest."
-        value = "NaN" if np.isinf(worst.size) else f"{worst.size:.1e} of the largest"
+        between = f"{worst.kind} of {worst.of} by {worst.between[0]} and by {worst.between[1]}"
+        where = f"({self.regimes[worst.state]}, state {worst.state})"
+        if np.isinf(worst.size):
+            return f"They do not agree: of the {between} one is NaN {where}."
         return (
-            f"They do not agree: the {worst.kind} of {worst.of} by {worst.between[0]} and by "
-            f"{worst.between[1]} differs by {value} ({self.regimes[worst.state]}, state "
-            f"{worst.state})."
+            f"They do not agree: the {between} differ by {worst.size:.1e} of the largest {where}."
         )
 
     def as_dict(self) -> dict[str, Any]:
         """Plain numbers and texts for JSON; None where a size is not finite."""
-        worst, first = self.worst, self.formulations[0]
+        worst = self.worst
         return {
             "system": self.name,
             "passed": self.passed,
@@ -161,11 +172,16 @@ class Crosscheck(eqx.Module):
             "states": len(self.t),
             "formulations": {
                 name: {
-                    kind: _finite(self.disagreement(first, name, kind).size)
-                    for kind, values, _, labels in self._compared()
-                    if name in values and labels
+                    f"{kind}s": _finite(off.size)
+                    for kind in ("acceleration", "multiplier")
+                    if (off := self._off(name, kind)) is not None
                 }
                 for name in self.formulations
+            },
+            "reactions": {
+                f"{kind}s": _finite(self.disagreement(*self.reactions, kind).size)
+                for kind in ("force", "moment")
+                if self.reactions
             },
             "skipped": dict(self.skipped),
             "compiled": list(self.compiled),
@@ -186,22 +202,31 @@ class Crosscheck(eqx.Module):
         }
 
     def __str__(self) -> str:
-        first, kinds = self.formulations[0], [kind for kind, _, _, c in self._compared() if c]
+        kinds = [kind for kind in ("acceleration", "multiplier") if self._of(kind)]
+        first = self.formulations[0]
         table = [["formulation", *(f"{kind}s" for kind in kinds), "worst"]]
         for name in self.formulations:
-            off = {kind: self.disagreement(first, name, kind) for kind in kinds}
-            known = {kind: name in values for kind, values, _, _ in self._compared()}
-            cells = [f"{off[kind].size:.1e}" if known[kind] else "-" for kind in kinds]
-            most = off["acceleration"]
+            off = {kind: self._off(name, kind) for kind in kinds}
+            cells = ["-" if one is None else _size(one.size) for one in off.values()]
+            most = self.disagreement(first, name)
             where = f"{most.of}, {self.regimes[most.state]}" if most.size else "-"
             if name == first:
-                cells, where = ["" for _ in kinds], "(what the others are compared with)"
+                cells, where = ["" for _ in kinds], "what the others are compared with"
             table.append([name, *cells, where])
-        lines = [f"{self.name}: {_spelled(len(self.formulations))} formulations at {len(self.t)} states"]
+        count = _spelled(len(self.formulations)).lower()
+        plural = "" if count == "one" else "s"
+        lines = [f"{self.name}: {count} formulation{plural} at {len(self.t)} random states"]
         lines += _aligned(table)
-        if self.skipped:
-            width = max(map(len, self.skipped))
-            lines += [f"  not {name:<{width}}  {why}" for name, why in self.skipped.items()]
+        if self.reactions:
+            one, other = self.reactions
+            gaps = (self.disagreement(one, other, kind).size for kind in ("force", "moment"))
+            lines.append(
+                f"  reactions of {', '.join(self.joints)} by {one} and by {other}: "
+                "forces {}, moments {}".format(*map(_size, gaps))
+            )
+        for why in dict.fromkeys(self.skipped.values()):
+            names = ", ".join(name for name, reason in self.skipped.items() if reason == why)
+            lines.append(f"  not by {names}: {why}")
         if self.compiled:
             lines.append(f"  compiled, having no scalar form: {', '.join(self.compiled)}")
         if self.refused:
@@ -212,10 +237,15 @@ class Crosscheck(eqx.Module):
         return "\n".join([*lines, self.verdict])
 
 
+_NUMBERS = ("No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten")
+
+
 def _spelled(count: int) -> str:
-    return ["No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight"][count] if (
-        count < 9
-    ) else str(count)
+    return _NUMBERS[count] if count < len(_NUMBERS) else str(count)
+
+
+def _size(size: float) -> str:
+    return f"{size:.1e}" if np.isfinite(size) else "NaN"
 
 
 def _aligned(table: list[list[str]]) -> list[str]:

@@ -9,7 +9,7 @@ import numpy as np
 from .._typing import Params, Scalar, Vector
 from ..model import AbstractHold, joint_names, joint_poses, placed, slipping
 from ._kinematics import acting, axial, bodies_of, placing_of, transposed
-from ._problem import Inapplicable, Problem
+from ._problem import InapplicableError, Problem
 
 _RIGID = 1e-9  # of a unit slip: what lies beyond a joint moves with it, and nothing else does
 
@@ -58,7 +58,7 @@ def slips_of(problem: Problem) -> dict[str, Slips]:
         return columns, points, jnp.stack([pose.rotation for pose in poses])
 
     columns, points, rotations = problem.at_states("joints", look)
-    loads = np.broadcast_to(seen.work(columns, 1), (len(problem.q), 6 * len(names)))
+    loads = seen.work(columns, 1)
     turned = 0.5 * axial(columns["R"] @ transposed(seen.rotation)[:, None])
     found = {}
     for j, name in enumerate(names):
@@ -70,7 +70,7 @@ def slips_of(problem: Problem) -> dict[str, Slips]:
         gap = np.max(np.abs(shift - rigid))
         gap = max(gap, np.max(np.abs((turn - rigid)[:, :, seen.turns]), initial=0.0))
         if gap > _RIGID:
-            raise Inapplicable(f"not everything beyond the joint {name!r} moves with it")
+            raise InapplicableError(f"not everything beyond the joint {name!r} moves with it")
         found[name] = Slips(points[:, j], rotations[:, j], beyond, loads[:, 6 * j : 6 * j + 6])
     return found
 
@@ -94,7 +94,7 @@ def passed_on(problem: Problem, qdd: np.ndarray) -> dict[str, np.ndarray]:
 
     jax.eval_shape(look, problem.q[0], problem.t[0], problem.params)
     if own:
-        raise Inapplicable(f"what {own[0]!r} does to single bodies is not known beforehand")
+        raise InapplicableError(f"what {own[0]!r} does to single bodies is not known beforehand")
     seen = problem.kinematics
     rate = np.einsum("knbi,kn->kbi", seen.carried, qdd) + seen.drift
     turning = np.einsum("knbij,kn->kbij", seen.found["columns"]["R"], qdd)

@@ -27,9 +27,12 @@ _KNOWN_ENERGIES = (AbstractPart.kinetic, PlacedBody.kinetic, PlacedParticle.kine
 
 
 def bodies_of(made: Parts) -> dict[str, Any]:
-    """Bodies and particles among the parts."""
+    """Bodies and particles among the parts, in alphabetical order.
+
+    Parts that have been differentiated come in that order, others in that of their declaration.
+    """
     kinds = PlacedBody | PlacedParticle
-    return {name: part for name, part in made.items() if isinstance(part, kinds)}
+    return {name: made[name] for name in sorted(made) if isinstance(made[name], kinds)}
 
 
 def heavy_strangers(made: Parts) -> list[str]:
@@ -52,10 +55,10 @@ def placing_of(part: Any) -> tuple[Any, Any]:
 
 
 def acting(made: Parts, rates: dict[str, Any]) -> dict[str, list[tuple[Any, Any]]]:
-    """All forces at points, torques on frames and forces along lengths, but weight."""
+    """All forces at points, torques on frames and forces along lengths, but weight, in order."""
     found: dict[str, list[tuple[Any, Any]]] = {"points": [], "frames": [], "lengths": []}
-    for name, part in made.items():
-        actions = part.actions(rates[name])
+    for name in sorted(made):
+        actions = made[name].actions(rates[name])
         if actions is not None:
             for kind, pairs in actions._asdict().items():
                 found[kind].extend(pairs)
@@ -100,7 +103,9 @@ def seen(parts: PartsFunction, q: Vector, qd: Vector, t: Scalar, params: Params)
     velocities, drifts = jax.jvp(moving, (q, t), (qd, jnp.ones_like(t)))
     columns = jax.vmap(column)(jnp.eye(q.size, dtype=q.dtype))
     bodies = bodies_of(made).values()
-    forces = {kind: [jnp.asarray(f) for _, f in pairs] for kind, pairs in acting(made, rates).items()}
+    forces = {
+        kind: [jnp.asarray(f) for _, f in pairs] for kind, pairs in acting(made, rates).items()
+    }
     return {
         "places": where(q, t),
         "velocities": velocities,
@@ -230,7 +235,7 @@ class Kinematics:
 
         `moved` are the motions of places like `found["places"]`, with axes after the states.
         """
-        total: Any = 0.0
+        total = np.zeros(moved["r"].shape[: 1 + extra_axes])
         axes = tuple(range(1, 1 + extra_axes))
         for kind, force in self.found["forces"].items():
             motion = moved[kind]

@@ -9,6 +9,8 @@ import numpy as np
 from .._typing import AnyArray, Params
 from ..scalars import ArrayProgram, NotScalar, Tape, constants, gathered, given, unknowns, write
 
+_ROOM = 2**28  # bytes that the values on the way may take at once
+
 
 class OverStates:
     """A pure JAX function `(*numbers, params) -> arrays`, of batches of those numbers.
@@ -36,7 +38,9 @@ class OverStates:
             return
         self.compiled = False
         leaves = [np.ravel(leaf) for leaf in jax.tree.leaves(self._results)]
-        self._program = ArrayProgram(tape, np.concatenate(leaves) if leaves else np.zeros(0, int))
+        self._outputs = np.concatenate([*leaves, np.zeros(0, int)])
+        self._program = ArrayProgram(tape, self._outputs)
+        self._lanes = max(1, _ROOM // (8 * (1 + len(tape.needed_for(self._outputs)))))
         self._run = self._by_arrays
 
     def __call__(self, *batch: AnyArray) -> Any:
@@ -44,13 +48,18 @@ class OverStates:
         return self._run(*batch)
 
     def _by_arrays(self, *batch: AnyArray) -> Any:
-        lanes = len(batch[0])
-        values = self._program(given(self._places, batch))
-
-        def gather(places: np.ndarray) -> np.ndarray:
-            numbers = np.empty(places.size, dtype=object)
-            for i, place in enumerate(places.ravel().tolist()):
+        blocks = []
+        for first in range(0, len(batch[0]), self._lanes):
+            block = [array[first : first + self._lanes] for array in batch]
+            values = self._program(given(self._places, block))
+            numbers = np.empty(len(self._outputs), dtype=object)
+            for i, place in enumerate(self._outputs.tolist()):
                 numbers[i] = values[place]
-            return gathered(numbers.reshape(places.shape), lanes).astype(float)
-
-        return jax.tree.map(gather, self._results)
+            blocks.append(gathered(numbers, len(block[0])).astype(float))
+        found = np.concatenate(blocks)
+        leaves, structure = jax.tree.flatten(self._results)
+        ends = np.cumsum([leaf.size for leaf in leaves])[:-1]
+        pieces = zip(np.split(found, ends, axis=1), leaves, strict=True)
+        return jax.tree.unflatten(
+            structure, [piece.reshape(len(found), *leaf.shape) for piece, leaf in pieces]
+        )

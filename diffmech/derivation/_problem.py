@@ -17,7 +17,7 @@ from ._kinematics import Kinematics, bodies_of, heavy_strangers, seen
 from ._over_states import OverStates
 
 
-class Inapplicable(Exception):
+class InapplicableError(Exception):
     """A formulation has nothing to say about a machine; why, in words."""
 
 
@@ -87,7 +87,7 @@ class Problem:
     def parts(self) -> Callable[..., Any]:
         """Where the parts are; inapplicable without."""
         if self.system.parts is None:
-            raise Inapplicable("it needs bodies, and the machine is a Lagrangian only")
+            raise InapplicableError("it needs bodies, and the machine is a Lagrangian only")
         return self.system.parts
 
     def program(self, label: str, function: Callable[..., Any], *more: Any) -> OverStates:
@@ -150,9 +150,14 @@ class Problem:
         self.require_bodies()
         return Kinematics(self.at_states("parts", lambda *state: seen(parts, *state)), self.extra)
 
-    def require_bodies(self) -> None:
-        """Inapplicable to parts that are no bodies and have kinetic energy, and where none is."""
-        parts, names = self.parts, []
+    @cached_property
+    def bodies(self) -> tuple[str, ...]:
+        """The names of bodies and particles, in the order of all arrays; see `require_bodies`."""
+        return self.require_bodies()
+
+    def require_bodies(self) -> tuple[str, ...]:
+        """The bodies' names; inapplicable without, and to other parts that have kinetic energy."""
+        parts, names = self.parts, list[list[str]]()
 
         def look(q: Any, t: Any, params: Any) -> Any:
             made = parts(q, t, params)
@@ -162,9 +167,10 @@ class Problem:
         jax.eval_shape(look, self.q[0], self.t[0], self.params)
         strangers, bodies = names
         if strangers:
-            raise Inapplicable(
+            raise InapplicableError(
                 f"part {strangers[0]!r} has a kinetic energy but is no body: it has no momentum "
                 "to balance"
             )
         if not bodies:
-            raise Inapplicable("there are no bodies among its parts")
+            raise InapplicableError("there are no bodies among its parts")
+        return tuple(bodies)

@@ -54,8 +54,9 @@ def _drawn(
     closed = isinstance(system, System) and bool(system.constraints)
     centre = np.where(angle & (not closed), 0.0, start)
     sizes = np.where(angle, 1.0, _LENGTHS * np.where(start != 0, np.abs(start), 1.0))
-    if closed:  # in one unit lengths of a linkage are alike
-        sizes = np.where(angle, 1.0, _LENGTHS * max(1e-3, float(np.max(np.abs(start)))))
+    if closed:  # the lengths of a linkage are alike
+        longest = float(np.max(np.abs(start[~angle]), initial=0.0))
+        sizes = np.where(angle, 1.0, _LENGTHS * (longest or 1.0))
     spread = _SMALL if regime == "small" else _MODERATE
     q = centre + spread * sizes * rng.normal(size=(count, n))
     if regime in ("large", "fast", "near a pole"):
@@ -157,8 +158,10 @@ def random_states(system: AbstractSystem, params: Params, count: int, seed: int)
             tried = ground.admitted(*_drawn(system, regime, many, rng))
             refused += int(np.sum(~np.isfinite(tried.condition)))
             tried = tried.chosen(tried.condition < _CONDITION)
-            found = tried if found is None else _Candidates(
-                *(np.concatenate(pair) for pair in zip(found, tried, strict=True))
+            found = (
+                tried
+                if found is None
+                else _Candidates(*(np.concatenate(pair) for pair in zip(found, tried, strict=True)))
             )
             if len(found.q) >= (many if regime == "near a pole" else wanted):
                 break
