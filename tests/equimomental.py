@@ -31,8 +31,8 @@ def _drive(t: Any) -> Any:
 
 def _parts(q: Any, t: Any, params: Any) -> dict[str, Any]:
     sleigh = dm.planar(q[0], q[1], q[2])
-    arm = sleigh @ dm.revolute(ARM_AXIS, q[3] + _drive(t), at=ARM_AT)
-    plate = arm @ dm.revolute(PLATE_AXIS, q[4], at=ELBOW)
+    arm = dm.joint("shoulder", sleigh @ dm.revolute(ARM_AXIS, q[3] + _drive(t), at=ARM_AT))
+    plate = dm.joint("elbow", arm @ dm.revolute(PLATE_AXIS, q[4], at=ELBOW))
     bodies = [dm.RigidBody(m, i) for m, i in zip(MASSES, MOMENTS, strict=True)]
     return {
         "tied": dm.Spring(30.0, 0.4).between(plate.point(TIP), NAIL),
@@ -50,7 +50,6 @@ def _parts(q: Any, t: Any, params: Any) -> dict[str, Any]:
         "brake": dm.Damper(0.4).across(q[3]),
         "jet": dm.force(plate.direction([0.5, 1.0, 2.0]), at=plate.point(TIP)),
         "motor": dm.torque(arm.direction([0.2, 0.1, 0.6]), on=plate, against=arm),
-        "skate": dm.Hold.skate(sleigh @ dm.fixed(SKATE)),
     }
 
 
@@ -70,6 +69,12 @@ def _sixth(function: Callable[[float], np.ndarray], step: float = STEP) -> np.nd
     return (terms[0] + terms[1] + terms[2]) / step
 
 
+def _edge(q: Any, xp: Any) -> Any:
+    """(−sin θ, cos θ)·d/dt (x + R s) = −ẋ sin θ + ẏ cos θ + 0.25 θ̇ = 0: the row of the skate."""
+    zero = 0.0 * q[0]
+    return xp.stack([-xp.sin(q[2]), xp.cos(q[2]), zero + SKATE[0], zero, zero])
+
+
 class SkewSleigh:
     """The machine twice: as a `System` of bodies, and as particles."""
 
@@ -77,6 +82,7 @@ class SkewSleigh:
         self.system = dm.machine(
             _parts,
             {"x": "m", "y": "m", "theta": "rad", "phi": "rad", "psi": "rad"},
+            constraints={"skate": dm.Pfaffian(lambda q, t, p: _edge(q, jnp))},
             forces=lambda q, qd, t, p: jnp.array([jnp.sin(t), 0.0, -0.3 * qd[2], 0.0, q[3]]),
             name="skew sleigh",
         )
@@ -164,9 +170,7 @@ class SkewSleigh:
         still = self.along(lambda q, t: self.along(self.particles, q, qd, t), q, qd, t)
         mass = np.einsum("ipc,p,jpc->ij", slopes, masses, slopes)
         force = self.loads(q, qd, t) - np.einsum("ipc,p,pc->i", slopes, masses, still - WEIGHT)
-        # The skate: (−sin θ, cos θ)·d/dt (x + R s) = −ẋ sin θ + ẏ cos θ + 0.25 θ̇ = 0.
-        sin, cos = np.sin(q[2]), np.cos(q[2])
-        row = np.array([-sin, cos, SKATE[0], 0.0, 0.0])
-        drift = -qd[2] * (qd[0] * cos + qd[1] * sin)
+        row = _edge(q, np)
+        drift = -qd[2] * (qd[0] * np.cos(q[2]) + qd[1] * np.sin(q[2]))
         matrix = np.block([[mass, -row[:, None]], [row[None], np.zeros((1, 1))]])
         return np.linalg.solve(matrix, np.append(force, -drift))[:5]

@@ -142,7 +142,7 @@ def _one(problem: Problem, item: Any, label: str) -> tuple[np.ndarray, np.ndarra
         joint, axis = item
         _require_name(joint, joint_names_of(problem), f"{label}[0]", "a joint")
         slips = slips_of(problem)[joint]
-        inside = np.asarray(_AXES.get(axis, axis) if isinstance(axis, str) else axis, float)
+        inside = np.asarray(_AXES.get(axis, ()) if isinstance(axis, str) else axis, float)
         if inside.shape != (3,):
             raise ValueError(
                 f"`{label}[1]` must be 'x', 'y', 'z' or three numbers, but is {axis!r}"

@@ -25,6 +25,8 @@ from ._over_states import OverStates
 from ._problem import Found, InapplicableError, Problem
 from ._regimes import States, random_states
 
+_SLOW = 1e-5  # [1/s] of rates and momenta: what changes them less is not judged by its own size
+
 FORMULATIONS: dict[str, Callable[[Problem], Found]] = {
     "virtual power": by_virtual_power,
     "Lagrange": by_lagrange,
@@ -103,8 +105,11 @@ def crosscheck(
             found[label] = _by_itself(problem, other, numbers, label)
     if isinstance(system, Explicit):  # what simulate integrates comes first
         found = {system.name: found.pop(system.name), **found}
-    reactions, joints, extents = _reactions(problem, next(iter(found.values())).qdd, skipped)
+    reactions, floors = _reactions(problem, next(iter(found.values())).qdd, skipped)
     rows = problem.rows
+    if rows is not None:
+        held = rows.back @ (rows.rows @ at.momenta[..., None])
+        floors["multiplier"] = _floor(held[..., 0])
     return Crosscheck(
         name=system.name,
         coordinates=tuple(system.coordinates),
@@ -121,8 +126,8 @@ def crosscheck(
         },
         unique=np.zeros((count, 0), bool) if rows is None else rows.unique,
         reactions=reactions,
-        joints=joints,
-        extents=extents,
+        joints=joint_names_of(problem) if reactions else (),
+        floors={"acceleration": _floor(at.qd), **floors},
         skipped=FixedMapping(skipped),
         compiled=tuple(problem.compiled),
         refused=at.refused,
@@ -143,11 +148,14 @@ def _require_same(system: AbstractSystem, against: AbstractSystem) -> None:
 def _by_all(problem: Problem) -> tuple[dict[str, Found], dict[str, str]]:
     """What all formulations find, and why the others do not apply."""
     found, skipped = {}, {}
-    for name, formulation in FORMULATIONS.items():
+    # What the user has a say in comes first, so that mistakes are told at once.
+    asked = {"Kane": problem.speeds, "angular momentum": problem.about}
+    for name in sorted(FORMULATIONS, key=lambda name: asked.get(name) is None):
         try:
-            found[name] = formulation(problem)
+            found[name] = FORMULATIONS[name](problem)
         except InapplicableError as reason:
             skipped[name] = str(reason)
+    found = {name: found[name] for name in FORMULATIONS if name in found}
     return found, skipped
 
 
@@ -199,7 +207,7 @@ def _of_equations_only(
         unique=np.zeros((len(at.t), 0), bool),
         reactions={},
         joints=(),
-        extents=np.zeros(len(at.t)),
+        floors={"acceleration": _floor(at.qd)},
         skipped=FixedMapping({"others": why}),
         compiled=tuple(compiled),
         refused=0,
@@ -207,32 +215,33 @@ def _of_equations_only(
     )
 
 
+def _floor(values: np.ndarray) -> np.ndarray:
+    """A small part of what is typical of some values, shape (k,) from (k, c)."""
+    return np.full(len(values), _SLOW * np.median(np.max(np.abs(values), axis=1)))
+
+
 def _reactions(
     problem: Problem, qdd: np.ndarray, skipped: dict[str, str]
-) -> tuple[dict[str, np.ndarray], tuple[str, ...], np.ndarray]:
-    """Reactions of named joints by virtual work and by momentum balances; the machine's size."""
-    nothing = {}, (), np.zeros(len(problem.t))
+) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+    """Reactions of named joints by virtual work and by momentum balances; sizes of small ones."""
     if problem.system.parts is None or not joint_names_of(problem):
-        return nothing
+        return {}, {}
     try:
-        balanced = passed_on(problem, qdd)
+        balanced = np.stack(list(passed_on(problem, qdd).values()), axis=1)
     except InapplicableError as reason:
         skipped["reactions"] = str(reason)
-        return nothing
+        return {}, {}
     parts = problem.parts
     program = problem.program(
         "reactions",
         lambda q, qd, t, qdd, params: held_of(parts, q, qd, qdd, t, params),
         qdd[0],
     )
-    worked = program(problem.q, problem.qd, problem.t, qdd)
-    places = problem.kinematics.position
-    extents = np.max(np.linalg.norm(places, axis=2), axis=1)
-    return (
-        {
-            "virtual work": worked.reshape(len(qdd), len(balanced), 6),
-            "momentum balance": np.stack(list(balanced.values()), axis=1),
-        },
-        tuple(balanced),
-        extents,
-    )
+    worked = program(problem.q, problem.qd, problem.t, qdd).reshape(balanced.shape)
+    seen = problem.kinematics
+    mass = np.sum(seen.mass, axis=1)
+    forces = np.maximum(np.max(np.abs(balanced[:, :, :3]), axis=(1, 2)), _SLOW * mass)
+    extent = np.max(np.linalg.norm(seen.position, axis=2), axis=1)
+    spin = np.einsum("kbij,kbj->kbi", seen.inertia, np.abs(seen.omega)).reshape(len(mass), -1)
+    floors = {"force": _SLOW * mass, "moment": extent * np.nan_to_num(forces) + _floor(spin)}
+    return {"virtual work": worked, "momentum balance": balanced}, floors

@@ -38,7 +38,9 @@ class Crosscheck(eqx.Module):
         accelerations: by formulation, shape (k, n); multipliers: (k, m).
         unique: which multipliers are determined and compared, shape (k, m).
         reactions: by formulation, force and moment of every named joint, shape (k, joints, 6).
-        joints: their names; extents: the machine's size at every state, shape (k,) [m].
+        joints: their names.
+        floors: by kind of result, the size below which nothing is judged by its own, shape (k,): of
+            accelerations that would change the rates by less than 1e-5 in a second.
         skipped: formulations that do not apply, and why.
         compiled: what had no scalar form, so that a program was compiled for it.
         refused: how many random states had no finite equations.
@@ -57,7 +59,7 @@ class Crosscheck(eqx.Module):
     unique: np.ndarray
     reactions: dict[str, np.ndarray]
     joints: tuple[str, ...] = eqx.field(static=True)
-    extents: np.ndarray
+    floors: dict[str, np.ndarray]
     skipped: FixedMapping[str] = eqx.field(static=True)
     compiled: tuple[str, ...] = eqx.field(static=True)
     refused: int = eqx.field(static=True)
@@ -70,29 +72,24 @@ class Crosscheck(eqx.Module):
 
     def _compared(self) -> list[tuple[str, dict[str, np.ndarray], np.ndarray, list[str]]]:
         """Kind, values by formulation (k, c), sizes (k,), names of all columns."""
-        found = [("acceleration", self.accelerations, None, list(self.coordinates))]
+        found = [("acceleration", self.accelerations, list(self.coordinates))]
         if len(self.multipliers) > 1:
             known = {
                 name: np.where(self.unique, each, 0.0) for name, each in self.multipliers.items()
             }
-            found.append(("multiplier", known, None, list(self.rows)))
+            found.append(("multiplier", known, list(self.rows)))
         for kind, part in (("force", slice(0, 3)), ("moment", slice(3, 6))):
-            if len(self.reactions) > 1:
+            if self.reactions:
                 values = {
                     name: each[:, :, part].reshape(len(each), -1)
                     for name, each in self.reactions.items()
                 }
                 labels = [f"{joint}, {axis}" for joint in self.joints for axis in "xyz"]
-                arms = self._arms() if kind == "moment" else None
-                found.append((kind, values, arms, labels))
+                found.append((kind, values, labels))
         return [
-            (kind, values, _sizes(values, least), labels) for kind, values, least, labels in found
+            (kind, values, _sizes(values, self.floors[kind]), labels)
+            for kind, values, labels in found
         ]
-
-    def _arms(self) -> np.ndarray:
-        """Moments of the largest force about the origin, shape (k,): a size for small moments."""
-        forces = [np.max(np.abs(each[:, :, :3]), axis=(1, 2)) for each in self.reactions.values()]
-        return self.extents * np.nan_to_num(np.max(forces, axis=0))
 
     def _of(self, kind: str) -> dict[str, np.ndarray]:
         """The results of one kind by formulation; nothing where there are none."""
@@ -265,15 +262,11 @@ def _finite(size: float) -> float | None:
     return size if np.isfinite(size) else None
 
 
-def _sizes(values: dict[str, np.ndarray], least: np.ndarray | None) -> np.ndarray:
+def _sizes(values: dict[str, np.ndarray], floor: np.ndarray) -> np.ndarray:
     """The largest number of every state, and no less than a part of what is typical, shape (k,)."""
     every = np.stack(list(values.values()))
-    if not every.shape[-1]:
-        return np.ones(every.shape[1])
-    sizes = np.nanmax(np.where(np.isfinite(every), np.abs(every), 0.0), axis=(0, 2))
-    if least is not None:
-        sizes = np.maximum(sizes, least)
-    return np.maximum(sizes, _QUIET * np.median(sizes))
+    sizes = np.max(np.where(np.isfinite(every), np.abs(every), 0.0), axis=(0, 2), initial=0.0)
+    return np.maximum(np.maximum(sizes, _QUIET * np.median(sizes)), floor)
 
 
 def _gaps(first: np.ndarray, second: np.ndarray, sizes: np.ndarray) -> np.ndarray:

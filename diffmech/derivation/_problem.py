@@ -112,12 +112,6 @@ class Problem:
         return independent(found.jacobian, found.drift)
 
     @cached_property
-    def jacobian(self) -> np.ndarray:
-        """J of the constraints as declared, shape (k, m, n)."""
-        laws = self.laws
-        return self.at_states("constraints", lambda *state: rows_at(laws, *state)).jacobian
-
-    @cached_property
     def extra(self) -> np.ndarray:
         """Generalised forces declared beside those of the parts, −∂D/∂q̇ included, (k, n)."""
         forces, dissipation = declared_forces(self.system), self.system.dissipation

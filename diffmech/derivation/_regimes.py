@@ -25,11 +25,15 @@ _CLOSED = 1e-12  # of the size of the coordinates
 
 
 class States(NamedTuple):
-    """States and the name of the regime of each; `refused` had no finite equations."""
+    """States and the name of the regime of each; `refused` had no finite equations.
+
+    `momenta` are M q̇, shape (k, n); zero for a machine without a Lagrangian.
+    """
 
     q: np.ndarray
     qd: np.ndarray
     t: np.ndarray
+    momenta: np.ndarray
     regimes: tuple[str, ...]
     refused: int
 
@@ -38,6 +42,7 @@ class _Candidates(NamedTuple):
     q: np.ndarray
     qd: np.ndarray
     t: np.ndarray
+    momenta: np.ndarray
     condition: np.ndarray
 
     def chosen(self, which: np.ndarray) -> "_Candidates":
@@ -89,7 +94,7 @@ class _Ground:
     def admitted(self, q: np.ndarray, qd: np.ndarray, t: np.ndarray) -> _Candidates:
         """Candidates moved onto the constraints, and rates projected; those that are sound."""
         if not isinstance(self.system, System):
-            return _Candidates(q, qd, t, np.ones(len(q)))
+            return _Candidates(q, qd, t, np.zeros_like(q), np.ones(len(q)))
         sound = np.ones(len(q), bool)
         free = np.broadcast_to(np.eye(q.shape[1]), (len(q), q.shape[1], q.shape[1]))
         if self.system.constraints:
@@ -111,7 +116,8 @@ class _Ground:
         free = np.linalg.qr(free / unit[:, None])[0]
         reduced = np.swapaxes(free, 1, 2) @ (unit[:, None] * mass * unit) @ free
         condition = np.where(finite, np.linalg.cond(reduced), np.nan)
-        return _Candidates(q, qd, t, condition).chosen(sound)
+        momenta = np.einsum("kij,kj->ki", mass, qd)
+        return _Candidates(q, qd, t, momenta, condition).chosen(sound)
 
     def _closed(self, q: np.ndarray, qd: np.ndarray, t: np.ndarray) -> np.ndarray:
         """Newton's method, each step the shortest."""
@@ -182,5 +188,5 @@ def random_states(system: AbstractSystem, params: Params, count: int, seed: int)
     for regime in regimes:
         rows.append(kept[regime].chosen(np.array([turns[regime]])))
         turns[regime] += 1
-    q, qd, t, _ = (np.concatenate(values) for values in zip(*rows, strict=True))
-    return States(q, qd, t, regimes, refused)
+    *states, _ = (np.concatenate(values) for values in zip(*rows, strict=True))
+    return States(*states, regimes, refused)
