@@ -93,27 +93,27 @@ def crosscheck(
     machines = [(system, params)]
     if against is not None:
         machines.append((against, prepare(against, 0.0, None, q=np.zeros(against.n))[2]))
-    based = next((pair for pair in machines if isinstance(pair[0], System)), machines[0])
-    at = random_states(*based, count, draw)
-    if not isinstance(based[0], System):
+    based, numbers = next((pair for pair in machines if isinstance(pair[0], System)), machines[0])
+    at = random_states(based, numbers, count, draw)
+    if not isinstance(based, System):
         return _of_equations_only(machines, at, tolerance)
-    problem = Problem(*based, at.q, at.qd, at.t, draw, speeds, about)
+    problem = Problem(based, numbers, at.q, at.qd, at.t, draw, speeds, about)
     found, skipped = _by_all(problem)
-    for other, numbers in machines:
-        if other is not based[0]:
+    for other, its in machines:
+        if other is not based:
             label = f"against {other.name}" if other is against else other.name
-            found[label] = _by_itself(problem, other, numbers, label)
+            found[label] = _by_itself(problem, other, its, label)
     if isinstance(system, Explicit):  # what simulate integrates comes first
         found = {system.name: found.pop(system.name), **found}
     reactions, floors = _reactions(problem, next(iter(found.values())).qdd, skipped)
     rows = problem.rows
     if rows is not None:
         held = rows.back @ (rows.rows @ at.momenta[..., None])
-        floors["multiplier"] = _floor(held[..., 0])
+        floors["multiplier"] = _floor(held[..., 0], at.qd)
     return Crosscheck(
         name=system.name,
         coordinates=tuple(system.coordinates),
-        rows=based[0].rows,
+        rows=based.rows,
         q=at.q,
         qd=at.qd,
         t=at.t,
@@ -127,7 +127,7 @@ def crosscheck(
         unique=np.zeros((count, 0), bool) if rows is None else rows.unique,
         reactions=reactions,
         joints=joint_names_of(problem) if reactions else (),
-        floors={"acceleration": _floor(at.qd), **floors},
+        floors={"acceleration": _floor(at.qd, at.qd), **floors},
         skipped=FixedMapping(skipped),
         compiled=tuple(problem.compiled),
         refused=at.refused,
@@ -207,7 +207,7 @@ def _of_equations_only(
         unique=np.zeros((len(at.t), 0), bool),
         reactions={},
         joints=(),
-        floors={"acceleration": _floor(at.qd)},
+        floors={"acceleration": _floor(at.qd, at.qd)},
         skipped=FixedMapping({"others": why}),
         compiled=tuple(compiled),
         refused=0,
@@ -215,9 +215,13 @@ def _of_equations_only(
     )
 
 
-def _floor(values: np.ndarray) -> np.ndarray:
-    """A small part of what is typical of some values, shape (k,) from (k, c)."""
-    return np.full(len(values), _SLOW * np.median(np.max(np.abs(values), axis=1)))
+def _floor(values: np.ndarray, rates: np.ndarray) -> np.ndarray:
+    """What would change some values by a small part of them, shape (k,) from (k, c).
+
+    In a second, those of a typical state; in the time that the rates take for one unit, each.
+    """
+    sizes = np.max(np.abs(values), axis=1)
+    return _SLOW * np.maximum(np.median(sizes), sizes * np.max(np.abs(rates), axis=1))
 
 
 def _reactions(
@@ -240,8 +244,12 @@ def _reactions(
     worked = program(problem.q, problem.qd, problem.t, qdd).reshape(balanced.shape)
     seen = problem.kinematics
     mass = np.sum(seen.mass, axis=1)
-    forces = np.maximum(np.max(np.abs(balanced[:, :, :3]), axis=(1, 2)), _SLOW * mass)
+    still = 1.0 + np.max(np.linalg.norm(seen.drift, axis=2), axis=1)  # [m/s^2]
+    least = _SLOW * mass * still
+    forces = np.nan_to_num(np.maximum(np.max(np.abs(balanced[:, :, :3]), axis=(1, 2)), least))
     extent = np.max(np.linalg.norm(seen.position, axis=2), axis=1)
-    spin = np.einsum("kbij,kbj->kbi", seen.inertia, np.abs(seen.omega)).reshape(len(mass), -1)
-    floors = {"force": _SLOW * mass, "moment": extent * np.nan_to_num(forces) + _floor(spin)}
-    return {"virtual work": worked, "momentum balance": balanced}, floors
+    omega = np.abs(seen.omega).reshape(len(mass), -1)
+    spin = np.einsum("kbij,kbj->kbi", np.abs(seen.inertia), np.abs(seen.omega))
+    moments = extent * forces + _floor(spin.reshape(omega.shape), omega)
+    reactions = {"virtual work": worked, "momentum balance": balanced}
+    return reactions, {"force": least, "moment": moments}

@@ -183,10 +183,6 @@ def random_states(system: AbstractSystem, params: Params, count: int, seed: int)
         best = order if regime == "near a pole" else np.arange(len(found.q))
         kept[regime] = found.chosen(best[:wanted])
     regimes = tuple(REGIMES[i % len(REGIMES)] for i in range(count))
-    turns = dict.fromkeys(REGIMES, 0)
-    rows = []
-    for regime in regimes:
-        rows.append(kept[regime].chosen(np.array([turns[regime]])))
-        turns[regime] += 1
-    *states, _ = (np.concatenate(values) for values in zip(*rows, strict=True))
-    return States(*states, regimes, refused)
+    every = [kept[regimes[i]].chosen(np.array([i // len(REGIMES)])) for i in range(count)]
+    q, qd, t, momenta, _ = (np.concatenate(values) for values in zip(*every, strict=True))
+    return States(q, qd, t, momenta, regimes, refused)
