@@ -195,6 +195,17 @@ def test_a_machine_that_does_not_accelerate_is_not_judged_by_rounding() -> None:
     assert found.passed, str(found)
 
 
+def test_the_discrete_action_takes_steps_that_fit_a_state_next_to_a_singularity() -> None:
+    """A planet at distances down to 1e-3, where 1/r² is a million times what it is at 1."""
+
+    def kepler(q: Any, qd: Any, t: Any, params: Any) -> Any:
+        return 0.5 * (qd[0] ** 2 + (q[0] * qd[1]) ** 2) + 1 / jnp.abs(q[0])
+
+    found = dm.crosscheck(dm.System(kepler, {"r": "m", "phi": "rad"}), states=60)
+    assert found.passed, str(found)
+    assert np.min(np.abs(found.q[:, 0])) < 5e-3
+
+
 def _own_speeds(q: Any, qd: Any, t: Any, params: Any) -> Any:
     """A sleigh's speed ahead and its turning."""
     return jnp.array([qd[0] * jnp.cos(q[2]) + qd[1] * jnp.sin(q[2]), qd[2]])

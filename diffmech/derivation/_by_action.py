@@ -84,7 +84,7 @@ def extrapolated(values: np.ndarray, rounding: np.ndarray, least: np.ndarray) ->
     error = np.full(rounding.shape[1:], np.inf)
     column, sizes = values, np.maximum(np.max(np.abs(values), axis=-1), least)
     for order in range(1, len(values)):
-        with np.errstate(invalid="ignore", over="ignore"):
+        with np.errstate(all="ignore"):
             finer = column[1:] + (column[1:] - column[:-1]) / (4.0**order - 1)
             gaps = np.maximum(np.abs(finer - column[1:]), np.abs(finer - column[:-1])).max(axis=-1)
             sizes, rounding = (np.maximum(x[1:], x[:-1]) for x in (sizes, rounding))

@@ -62,7 +62,10 @@ def _omega(rotation: Any, rate: Any) -> Any:
 
 
 def by_unit_accelerations(problem: Problem) -> Found:
-    """n + 1 evaluations of the momentum balance, τ(q̈): b = τ(0), column i of M = τ(eᵢ) − τ(0)."""
+    """n + 1 evaluations of the momentum balance, τ(q̈): b = τ(0), column i of M = τ(eᵢ) − τ(0).
+
+    The unit is 1/s², or the square of the fastest rate, next to which 1/s² would lose digits.
+    """
     parts = problem.parts
     problem.require_bodies()
     n, count = problem.system.n, len(problem.q)
@@ -71,9 +74,10 @@ def by_unit_accelerations(problem: Problem) -> Found:
         lambda q, qd, t, qdd, params: demand(parts, q, qd, qdd, t, params),
         np.zeros(n),
     )
-    asked = np.concatenate([np.zeros((1, n)), np.eye(n)])
+    unit = np.maximum(1.0, np.max(np.abs(problem.qd), axis=1))[:, None, None] ** 2
+    asked = unit * np.concatenate([np.zeros((1, n)), np.eye(n)])
     states = (np.repeat(x, n + 1, axis=0) for x in (problem.q, problem.qd, problem.t))
-    needed = program(*states, np.tile(asked, (count, 1))).reshape(count, n + 1, n)
+    needed = program(*states, asked.reshape(-1, n)).reshape(count, n + 1, n)
     bias = needed[:, 0]
-    mass = np.swapaxes(needed[:, 1:] - bias[:, None], 1, 2)
+    mass = np.swapaxes((needed[:, 1:] - bias[:, None]) / unit, 1, 2)
     return Found(*moved(mass, bias - problem.extra, problem.rows))

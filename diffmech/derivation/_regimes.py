@@ -16,7 +16,9 @@ _SMALL, _MODERATE, _FAST = 0.02, 1.0, 15.0  # [rad] or of a length; rates that m
 _RATES = 2.0  # [1/s]
 _LENGTHS = 0.3  # of a length, or of 1 where it is zero
 _LAST = 5.0  # [s]
-_CONDITION = 1e6  # of the inertia on the free rates, and of no more than this the states are
+# Of the inertia on the free rates: it multiplies the rounding of every formulation, and that of the
+# discrete action, some 1e-15, has to stay well below 1e-9.
+_CONDITION = 1e5
 _NARROW = 1e-2  # smallest singular value of independent rows of unit size
 _POOL = 8  # candidates for each state near a pole
 _ROUNDS = 20  # of drawing, before too few states are found
@@ -146,7 +148,7 @@ def random_states(system: AbstractSystem, params: Params, count: int, seed: int)
 
     Angles are drawn around zero, lengths around the default start, and everything of a machine
     with constraints, which is then moved onto them. Near a pole are those with the largest
-    condition of the inertia below 1e6, which no state exceeds.
+    condition of the inertia below 1e5, which no state exceeds.
 
     Raises:
         ValueError: hardly any states were found at which the machine has equations.
