@@ -61,6 +61,7 @@ def program_of(page: Path) -> str:
 # What every page's program leaves behind, and how a line of what it prints begins.
 PAGES = {
     "README": (["spring.png"], "run      spring pendulum, 10 s by Dopri8"),
+    "derivations": ([], "Unchecked: there is nothing to compare"),
     "ensembles": ([], "babyboot: 500 motions of 10 s"),
     "fits": (["swing.png", "rod.npz"], "l  "),
     "models": ([], "freedom   3 − 2 (rank) = 1"),
@@ -121,7 +122,7 @@ def test_the_guides_commands_are_understood(
 ) -> None:
     block = (ROOT / "docs" / "commands.md").read_text("utf-8").split("```")[1]
     commands = re.findall(r"^diffmech ([^#\n]*)", block, re.MULTILINE)
-    assert len(commands) == 10
+    assert len(commands) == 11
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     monkeypatch.chdir(tmp_path)
     for words in commands:
@@ -151,7 +152,7 @@ def test_the_readme_names_the_two_commands_of_the_makefile() -> None:
 
 
 def test_there_are_examples() -> None:
-    assert len(EXAMPLES) == 22
+    assert len(EXAMPLES) == 23
     assert len(NOTEBOOKS) == 5
 
 
