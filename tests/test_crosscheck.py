@@ -257,10 +257,13 @@ def _bent_speeds(q: Any, qd: Any, t: Any, params: Any) -> Any:
     ("given", "sentence"),
     [
         ({"states": 0}, "`states` must be a whole number, at least 1"),
+        ({"states": 10**9}, "1000000000 states need"),
         ({"seed": -1}, "`seed` must be a whole number"),
         ({"rtol": 0.0}, "`rtol` must be greater than zero"),
         ({"params": {"m": 1.0}}, "`params` must have the structure"),
         ({"speeds": lambda q, qd, t, p: qd[:1]}, "must return 2 generalised speeds"),
+        ({"speeds": lambda q, qd, t, p: qd @ qd}, "in one row, shape (p,), but returns shape ()"),
+        ({"speeds": lambda q, qd, t, p: [qd[5], 1]}, "`speeds`"),
         ({"speeds": _bent_speeds}, "must be linear in the rates"),
         ({"speeds": lambda q, qd, t, p: qd[:1] * jnp.ones(2)}, "two of them say the same"),
         ({"about": [("hinge", "x")]}, "as many balances"),

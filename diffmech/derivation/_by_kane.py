@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from .._typing import Params, Scalar, Vector
-from ._batched import solved
+from ._batched import independent, solved
 from ._kinematics import transposed
 from ._problem import Found, Problem
 
@@ -105,9 +105,11 @@ def _given(problem: Problem, speeds: Any) -> Speeds:
         rest = -(inverse @ drift[..., None])[..., 0]
         if rows is None or not rank:
             return Speeds(inverse, rest)
-        # q̈ has to obey the rows as well: its part along them is what they ask for.
+        # Not all speeds are free: u̇ = N w, with N a basis of those that the rows admit.
         lacking = rows.right - np.einsum("kmn,kn->km", rows.rows, rest)
-        return Speeds(rows.free, rest + np.einsum("kmn,km->kn", rows.rows, lacking))
+        held = independent(rows.rows @ inverse, -lacking)
+        rest = rest + np.einsum("kij,kmj,km->ki", inverse, held.rows, held.right)
+        return Speeds(inverse @ held.free, rest)
     assert rows is not None
     stacked = np.concatenate([jacobian, rows.rows], axis=1)
     _require_independent(stacked, problem)

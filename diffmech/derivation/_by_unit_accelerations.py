@@ -67,7 +67,7 @@ def by_unit_accelerations(problem: Problem) -> Found:
     The unit is 1/s², or the square of the fastest rate, next to which 1/s² would lose digits.
     """
     parts = problem.parts
-    problem.require_bodies()
+    assert problem.bodies
     n, count = problem.system.n, len(problem.q)
     program = problem.program(
         "unit accelerations",

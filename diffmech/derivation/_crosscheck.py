@@ -4,12 +4,28 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
+import jax
 import numpy as np
 
-from .._checks import as_count, as_scalar, require_kind
+from .._checks import (
+    as_count,
+    as_scalar,
+    require_concrete,
+    require_kind,
+    trial_trace,
+    warn_if_single_precision,
+)
+from .._memory import require_memory
 from .._typing import Params
-from ..model import AbstractSystem, Explicit, FixedMapping, System, require_system
-from ..motion import acceleration_of, held_of, mass_and_bias_of, prepare
+from ..model import (
+    AbstractSystem,
+    Explicit,
+    FixedMapping,
+    System,
+    require_system,
+    trial_arguments,
+)
+from ..motion import acceleration_of, mass_and_bias_of, prepare
 from ._batched import moved
 from ._by_action import by_action
 from ._by_angular_momentum import by_angular_momentum
@@ -19,13 +35,14 @@ from ._by_lagrange import by_lagrange, by_virtual_power
 from ._by_maximal import by_maximal
 from ._by_newton_euler import by_newton_euler
 from ._by_unit_accelerations import by_unit_accelerations
+from ._compared_reactions import compared_reactions, floor
 from ._crosscheck_record import Crosscheck
-from ._joints_of_parts import joint_names_of, passed_on
+from ._joints_of_parts import joint_names_of
 from ._over_states import OverStates
 from ._problem import Found, InapplicableError, Problem
 from ._regimes import States, random_states
 
-_SLOW = 1e-5  # [1/s] of rates and momenta: what changes them less is not judged by its own size
+_BYTES = 5000  # of a state, for each pair of coordinates: differences, wrenches, pools to draw from
 
 FORMULATIONS: dict[str, Callable[[Problem], Found]] = {
     "virtual power": by_virtual_power,
@@ -66,7 +83,8 @@ def crosscheck(
     - `system`: the machine; an `Explicit` needs `against` to be checked.
     - `states`: how many random states, of all regimes in turn: small, at rest, moderate, large,
       fast, near a pole. Those of a machine with constraints are assembled on them.
-    - `seed`: of these states. `params`: the machine's own if None.
+    - `seed`: of these states. `params`: the machine's own if None; also those of `against` if it
+      has the same.
     - `rtol`: up to which differences count as agreement, relative to the largest acceleration at
       the same state.
 
@@ -84,15 +102,22 @@ def crosscheck(
     **Raises:** `ValueError` for balances that unknown forces enter, speeds that do not determine
     the rates, and machines without equations at most states.
     """
+    require_concrete("crosscheck", "it looks at numbers", params)
     require_system(system)
+    warn_if_single_precision()
     count, draw = as_count(states, "states", 1), as_count(seed, "seed", 0)
     tolerance = float(as_scalar(rtol, "rtol", positive=True))
+    require_memory(
+        count * _BYTES * (1 + system.n) ** 2, f"{count} states", "take fewer `states`, such as 50"
+    )
+    given = params is not None
     params = prepare(system, 0.0, params, q=np.zeros(system.n))[2]
-    if against is not None:
-        _require_same(system, against)
     machines = [(system, params)]
     if against is not None:
-        machines.append((against, prepare(against, 0.0, None, q=np.zeros(against.n))[2]))
+        _require_same(system, against)
+        theirs = params if given and _alike(params, against.params) else None
+        machines.append((against, prepare(against, 0.0, theirs, q=np.zeros(against.n))[2]))
+    _require_choices(system, params, speeds, about)
     based, numbers = next((pair for pair in machines if isinstance(pair[0], System)), machines[0])
     at = random_states(based, numbers, count, draw)
     if not isinstance(based, System):
@@ -101,15 +126,15 @@ def crosscheck(
     found, skipped = _by_all(problem)
     for other, its in machines:
         if other is not based:
-            label = f"against {other.name}" if other is against else other.name
+            label = f"against {other.name}" if other is against else _own_name(system)
             found[label] = _by_itself(problem, other, its, label)
     if isinstance(system, Explicit):  # what simulate integrates comes first
-        found = {system.name: found.pop(system.name), **found}
-    reactions, floors = _reactions(problem, next(iter(found.values())).qdd, skipped)
+        found = {_own_name(system): found.pop(_own_name(system)), **found}
+    reactions, floors = compared_reactions(problem, next(iter(found.values())).qdd, skipped)
     rows = problem.rows
     if rows is not None:
         held = rows.back @ (rows.rows @ at.momenta[..., None])
-        floors["multiplier"] = _floor(held[..., 0], at.qd)
+        floors["multiplier"] = floor(held[..., 0], at.qd)
     return Crosscheck(
         name=system.name,
         coordinates=tuple(system.coordinates),
@@ -127,7 +152,7 @@ def crosscheck(
         unique=np.zeros((count, 0), bool) if rows is None else rows.unique,
         reactions=reactions,
         joints=joint_names_of(problem) if reactions else (),
-        floors={"acceleration": _floor(at.qd, at.qd), **floors},
+        floors={"acceleration": floor(at.qd, at.qd), **floors},
         skipped=FixedMapping(skipped),
         compiled=tuple(problem.compiled),
         refused=at.refused,
@@ -143,6 +168,37 @@ def _require_same(system: AbstractSystem, against: AbstractSystem) -> None:
             f"{', '.join(system.coordinates)}, but {against.name!r} has "
             f"{', '.join(against.coordinates)}"
         )
+
+
+def _alike(params: Params, others: Params) -> bool:
+    """Whether parameters have one structure and the same shapes."""
+    if jax.tree.structure(params) != jax.tree.structure(others):
+        return False
+    pairs = zip(jax.tree.leaves(params), jax.tree.leaves(others), strict=True)
+    return all(np.shape(one) == np.shape(other) for one, other in pairs)
+
+
+def _own_name(system: AbstractSystem) -> str:
+    """What equations that come without a Lagrangian are called among the formulations."""
+    return "as given" if system.name in FORMULATIONS else system.name
+
+
+def _require_choices(
+    system: AbstractSystem,
+    params: Params,
+    speeds: Callable[..., Any] | None,
+    about: Sequence[Any] | None,
+) -> None:
+    if speeds is not None:
+        arguments = trial_arguments(system.n, params)
+        shape = trial_trace(speeds, "speeds", None, *arguments)
+        if len(shape) != 1:
+            raise ValueError(
+                f"`speeds` must return the generalised speeds in one row, shape (p,), but returns "
+                f"shape {shape}"
+            )
+    if about is not None:
+        require_kind(about, (list, tuple), "about", "a list of balances, [('hinge', 'x'), ...]")
 
 
 def _by_all(problem: Problem) -> tuple[dict[str, Found], dict[str, str]]:
@@ -207,49 +263,9 @@ def _of_equations_only(
         unique=np.zeros((len(at.t), 0), bool),
         reactions={},
         joints=(),
-        floors={"acceleration": _floor(at.qd, at.qd)},
+        floors={"acceleration": floor(at.qd, at.qd)},
         skipped=FixedMapping({"others": why}),
         compiled=tuple(compiled),
         refused=0,
         rtol=rtol,
     )
-
-
-def _floor(values: np.ndarray, rates: np.ndarray) -> np.ndarray:
-    """What would change some values by a small part of them, shape (k,) from (k, c).
-
-    In a second, those of a typical state; in the time that the rates take for one unit, each.
-    """
-    sizes = np.max(np.abs(values), axis=1)
-    return _SLOW * np.maximum(np.median(sizes), sizes * np.max(np.abs(rates), axis=1))
-
-
-def _reactions(
-    problem: Problem, qdd: np.ndarray, skipped: dict[str, str]
-) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
-    """Reactions of named joints by virtual work and by momentum balances; sizes of small ones."""
-    if problem.system.parts is None or not joint_names_of(problem):
-        return {}, {}
-    try:
-        balanced = np.stack(list(passed_on(problem, qdd).values()), axis=1)
-    except InapplicableError as reason:
-        skipped["reactions"] = str(reason)
-        return {}, {}
-    parts = problem.parts
-    program = problem.program(
-        "reactions",
-        lambda q, qd, t, qdd, params: held_of(parts, q, qd, qdd, t, params),
-        qdd[0],
-    )
-    worked = program(problem.q, problem.qd, problem.t, qdd).reshape(balanced.shape)
-    seen = problem.kinematics
-    mass = np.sum(seen.mass, axis=1)
-    still = 1.0 + np.max(np.linalg.norm(seen.drift, axis=2), axis=1)  # [m/s^2]
-    least = _SLOW * mass * still
-    forces = np.nan_to_num(np.maximum(np.max(np.abs(balanced[:, :, :3]), axis=(1, 2)), least))
-    extent = np.max(np.linalg.norm(seen.position, axis=2), axis=1)
-    omega = np.abs(seen.omega).reshape(len(mass), -1)
-    spin = np.einsum("kbij,kbj->kbi", np.abs(seen.inertia), np.abs(seen.omega))
-    moments = extent * forces + _floor(spin.reshape(omega.shape), omega)
-    reactions = {"virtual work": worked, "momentum balance": balanced}
-    return reactions, {"force": least, "moment": moments}

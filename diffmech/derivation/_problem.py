@@ -141,16 +141,15 @@ class Problem:
     def kinematics(self) -> Kinematics:
         """Of a machine of bodies; inapplicable to others."""
         parts = self.parts
-        self.require_bodies()
+        assert self.bodies
         return Kinematics(self.at_states("parts", lambda *state: seen(parts, *state)), self.extra)
 
     @cached_property
     def bodies(self) -> tuple[str, ...]:
-        """The names of bodies and particles, in the order of all arrays; see `require_bodies`."""
-        return self.require_bodies()
+        """The names of bodies and particles, in the order of all arrays.
 
-    def require_bodies(self) -> tuple[str, ...]:
-        """The bodies' names; inapplicable without, and to other parts that have kinetic energy."""
+        Inapplicable without, and to other parts that have a kinetic energy.
+        """
         parts, names = self.parts, list[list[str]]()
 
         def look(q: Any, t: Any, params: Any) -> Any:
