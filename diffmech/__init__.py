@@ -28,9 +28,11 @@ _HOMES = {
     "BodyState": "motion",
     "Cache": "_cache",
     "Comparison": "identification",
+    "Crosscheck": "derivation",
     "Crossings": "ensemble",
     "Damper": "model",
     "Diagnosis": "simulation",
+    "Disagreement": "derivation",
     "Edge": "analysis",
     "Energy": "motion",
     "EnergyError": "ensemble",
@@ -107,6 +109,7 @@ _HOMES = {
     "compare_frictions": "identification",
     "constraint_forces": "motion",
     "continue_orbit": "analysis",
+    "crosscheck": "derivation",
     "doctor": "simulation",
     "energy": "motion",
     "equations": "derivation",
@@ -232,7 +235,10 @@ if TYPE_CHECKING:
         zoom as zoom,
     )
     from .derivation import (
+        Crosscheck as Crosscheck,
+        Disagreement as Disagreement,
         Equations as Equations,
+        crosscheck as crosscheck,
         equations as equations,
     )
     from .ensemble import (

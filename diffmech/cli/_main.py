@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from ._animate import animate
+from ._crosscheck import crosscheck
 from ._demo import demo
 from ._doctor import doctor
 from ._edges import edges
@@ -77,14 +78,27 @@ def cli(context: click.Context) -> None:
     diffmech edges babyboot --family qA              where it gets unstable, exactly
     diffmech fit pendulum swing.csv --free length    its parameters from measured motion
     diffmech equations babyboot --format latex       its equations of motion
+    diffmech crosscheck rolling_disc                 derived by independent routes, compared
     diffmech simulate my_system.py:boot              a machine of your own
     """
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
 
 
-_COMMANDS = (systems, simulate, animate, plot, report, stability_map, edges, fit, equations)
-for command in (*_COMMANDS, demo, doctor):
+for command in (
+    systems,
+    simulate,
+    animate,
+    plot,
+    report,
+    stability_map,
+    edges,
+    fit,
+    equations,
+    crosscheck,
+    demo,
+    doctor,
+):
     cli.add_command(command)
 
 

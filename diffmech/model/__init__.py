@@ -19,6 +19,7 @@ from ._joints import (
     joint as joint,
     joint_names as joint_names,
     joint_points as joint_points,
+    joint_poses as joint_poses,
     slipping as slipping,
 )
 from ._laws import ExplicitLaws as ExplicitLaws, Laws as Laws
@@ -57,7 +58,11 @@ from ._parameters import (
     replace_params as replace_params,
     require_finite_params as require_finite_params,
 )
-from ._parts import AbstractPart as AbstractPart, Scenery as Scenery
+from ._parts import (
+    AbstractPart as AbstractPart,
+    Actions as Actions,
+    Scenery as Scenery,
+)
 from ._places import Parts as Parts, Places as Places, placed as placed
 from ._recorded import Recorded as Recorded
 from ._rules import (

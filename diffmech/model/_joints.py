@@ -47,7 +47,8 @@ def slipping(slips: Slips) -> Iterator[None]:
         _slips.reset(token)
 
 
-def _points(parts: Callable[..., Any], q: Any, t: Any, params: Any) -> dict[str, Any]:
+def joint_poses(parts: Callable[..., Any], q: Any, t: Any, params: Any) -> dict[str, Pose]:
+    """The frames of all named joints, in the order in which they are met."""
     met: dict[str, Any] = {}
     token = _met.set(met)
     try:
@@ -59,7 +60,7 @@ def _points(parts: Callable[..., Any], q: Any, t: Any, params: Any) -> dict[str,
 
 def joint_points(parts: Callable[..., Any], q: Any, t: Any, params: Any) -> dict[str, Any]:
     """The origins of all named joints, each of shape (3,) [m]."""
-    return {name: pose.position for name, pose in _points(parts, q, t, params).items()}
+    return {name: pose.position for name, pose in joint_poses(parts, q, t, params).items()}
 
 
 def joint_names(parts: Callable[..., Any], q: Any, t: Any, params: Any) -> tuple[str, ...]:
@@ -67,7 +68,7 @@ def joint_names(parts: Callable[..., Any], q: Any, t: Any, params: Any) -> tuple
     names: list[str] = []
 
     def look(q: Any, t: Any, params: Any) -> Any:
-        names.extend(_points(parts, q, t, params))
+        names.extend(joint_poses(parts, q, t, params))
         return q
 
     jax.eval_shape(look, q, t, params)

@@ -18,7 +18,7 @@ from ..geometry import (
     triple,
     vee,
 )
-from ._parts import AbstractPart, point_of
+from ._parts import AbstractPart, Actions, point_of
 from ._rules import measured
 from ._shapes import Shape
 
@@ -51,6 +51,10 @@ class Gravity(AbstractPart):
     def place(self) -> tuple[()]:
         return ()
 
+    def actions(self, rate: Any) -> Actions:
+        del rate
+        return Actions()
+
 
 def _vector(value: Numbers, label: str) -> Any:
     """Three numbers, traced or not, as an array."""
@@ -69,6 +73,13 @@ def _distance(a: Any, b: Any) -> Scalar:
     return jnp.where(apart, jnp.sqrt(jnp.where(apart, square, 1.0)), 0.0)
 
 
+def _pull(ends: tuple[Any, ...], distance: Any, force: Any) -> Actions:
+    """A force along the line between two points, which drives them apart if positive."""
+    apart = distance > 0
+    along = jnp.where(apart, 1.0 / jnp.where(apart, distance, 1.0), 0.0) * (ends[1] - ends[0])
+    return Actions(points=((ends[0], -force * along), (ends[1], force * along)))
+
+
 class _Stretch(AbstractPart):
     """A spring on a length or an angle x: V = 1/2 k (x − rest)²."""
 
@@ -85,6 +96,12 @@ class _Stretch(AbstractPart):
     def potential(self) -> Scalar:
         stretched = (self.x - self.rest) ** 2
         return 0.5 * self.stiffness * jnp.where(self.rest == 0, self.square, stretched)
+
+    def actions(self, rate: Any) -> Actions:
+        """Hooke's law: −k (x − rest), between points along the line that joins them."""
+        del rate
+        force = -self.stiffness * (self.x - self.rest)
+        return _pull(self.ends, self.x, force) if self.ends else Actions(lengths=((self.x, force),))
 
     def sketch(self) -> Shape | None:
         return Shape(jnp.stack(self.ends), springs=((0, 1),)) if self.ends else None
@@ -137,6 +154,14 @@ class _Rubbing(AbstractPart):
     def effort(self, rate: Any) -> Any:
         return self.damper.force(rate)
 
+    def actions(self, rate: Any) -> Actions:
+        force = self.damper.force(rate)
+        if self.ends:
+            return _pull(self.ends, self.x, force)
+        if jnp.ndim(self.x) == 1:
+            return Actions(points=((self.x, force),))
+        return Actions(lengths=((self.x, force),))
+
     def sketch(self) -> Shape | None:
         return Shape(jnp.stack(self.ends), dampers=((0, 1),)) if self.ends else None
 
@@ -152,15 +177,25 @@ class _Turning(AbstractPart):
     def place(self) -> tuple[Any, ...]:
         return self.frames
 
-    def effort(self, rate: tuple[Any, ...]) -> tuple[Any, ...]:
+    def _torque(self, rate: tuple[Any, ...]) -> Any:
+        """On the last frame; the first of two feels the opposite."""
+        if self.damper is None:
+            return self.torque
         omegas = [
             vee(jnp.broadcast_to(dr, (3, 3)) @ r.T) for r, dr in zip(self.frames, rate, strict=True)
         ]
-        relative = omegas[-1] - (omegas[0] if len(omegas) == 2 else 0.0)
-        torque = self.torque if self.damper is None else self.damper.force(relative)
+        return self.damper.force(omegas[-1] - (omegas[0] if len(omegas) == 2 else 0.0))
+
+    def effort(self, rate: tuple[Any, ...]) -> tuple[Any, ...]:
+        torque = self._torque(rate)
         # Power τ·ω = ½ tr(τ̂ᵀ Ṙ Rᵀ): the force on the nine entries of R is ½ τ̂ R.
         signs = (-0.5, 0.5)[-len(self.frames) :]
         return tuple(s * hat(torque) @ r for s, r in zip(signs, self.frames, strict=True))
+
+    def actions(self, rate: tuple[Any, ...]) -> Actions:
+        torque = self._torque(rate)
+        signed = (-torque, torque)[-len(self.frames) :]
+        return Actions(frames=tuple(zip(self.frames, signed, strict=True)))
 
 
 class Damper(eqx.Module):
@@ -244,6 +279,10 @@ class _Push(AbstractPart):
     def effort(self, rate: Any) -> Any:
         del rate
         return self.force
+
+    def actions(self, rate: Any) -> Actions:
+        del rate
+        return Actions(points=((self.point, self.force),))
 
 
 def force(vector: Numbers, at: Numbers | Pose) -> AbstractPart:

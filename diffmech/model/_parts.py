@@ -10,7 +10,7 @@ The generalised forces are then Q = (∂place/∂q)ᵀ effort, for every part al
 """
 
 from abc import abstractmethod
-from typing import Any
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -25,6 +25,20 @@ def point_of(value: Numbers | Pose, label: str) -> tuple[Any, ...]:
     if isinstance(value, Pose):
         return split(value.origin) if value.dense else value.origin
     return triple(value, label)
+
+
+class Actions(NamedTuple):
+    """What a part does to others, in the words of statics, in space components.
+
+    Attributes:
+        points: (point [m], force [N]) pairs, shape (3,) each.
+        frames: (rotation, torque [N m]) pairs, shapes (3, 3) and (3,).
+        lengths: (length or angle, force or torque along it) pairs, shape () each.
+    """
+
+    points: tuple[tuple[Any, Any], ...] = ()
+    frames: tuple[tuple[Any, Any], ...] = ()
+    lengths: tuple[tuple[Any, Any], ...] = ()
 
 
 class AbstractPart(eqx.Module):
@@ -46,6 +60,14 @@ class AbstractPart(eqx.Module):
 
     def effort(self, rate: Any) -> Any:
         """Forces on the place, of the place's own structure; None if there are none."""
+        del rate
+        return None
+
+    def actions(self, rate: Any) -> Actions | None:
+        """Potential and effort as forces and torques; None for a part that says no more of them.
+
+        Weight is left out: it acts on bodies.
+        """
         del rate
         return None
 
@@ -72,6 +94,10 @@ class Scenery(AbstractPart):
     @property
     def place(self) -> tuple[()]:
         return ()
+
+    def actions(self, rate: Any) -> Actions:
+        del rate
+        return Actions()
 
     def sketch(self) -> Shape:
         if self.filled:

@@ -78,6 +78,7 @@ from ._newton import newton as newton
 from ._rank import rank_distance as rank_distance
 from ._reactions import (
     Reaction as Reaction,
+    held_of as held_of,
     reactions as reactions,
     reactions_along as reactions_along,
 )

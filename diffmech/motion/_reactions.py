@@ -107,20 +107,34 @@ def _of_joints(laws: Laws, q: Vector, qd: Vector, t: Scalar, params: Params) -> 
     names = joint_names(parts, q, t, params)
     if not names:
         return {}
-    loose = _Slipping(parts, names)
+    held = held_of(parts, q, qd, acceleration_of(laws, q, qd, t, params), t, params)
+    if _holds(laws):
+        loose = _Slipping(parts, names)
+        held = held - _pull_of_holds(laws, loose, q, qd, t, params).reshape(held.shape)
+    points = joint_points(parts, q, t, params)
+    return {name: Reaction(held[i, 0], held[i, 1], points[name]) for i, name in enumerate(names)}
+
+
+def held_of(
+    parts: Callable[..., Mapping[str, Any]],
+    q: Vector,
+    qd: Vector,
+    qdd: Vector,
+    t: Scalar,
+    params: Params,
+) -> AnyArray:
+    """Force and moment of every named joint on a motion, by virtual work, shape (joints, 2, 3).
+
+    What holds and other constraints do is left out.
+    """
+    loose = _Slipping(parts, joint_names(parts, q, t, params))
     opened = Laws(LagrangianOfParts(loose), ForcesOfParts(loose, None), None)
-    still = jnp.zeros(_SLIPS * len(names), q.dtype)
-    qdd = acceleration_of(laws, q, qd, t, params)
+    still = jnp.zeros(_SLIPS * len(loose.names), q.dtype)
     mass, bias = mass_and_bias_of(
         opened, jnp.concatenate([q, still]), jnp.concatenate([qd, still]), t, params
     )
     n = q.size
-    held = mass[n:, :n] @ qdd + bias[n:]
-    if _holds(laws):
-        held = held - _pull_of_holds(laws, loose, q, qd, t, params)
-    held = held.reshape(len(names), 2, 3)
-    points = joint_points(parts, q, t, params)
-    return {name: Reaction(held[i, 0], held[i, 1], points[name]) for i, name in enumerate(names)}
+    return (mass[n:, :n] @ qdd + bias[n:]).reshape(len(loose.names), 2, 3)
 
 
 def _pull_of_holds(
