@@ -30,6 +30,7 @@ _HOMES = {
     "Comparison": "identification",
     "Crossings": "ensemble",
     "Damper": "model",
+    "DerivationCheck": "derivation",
     "Diagnosis": "simulation",
     "Edge": "analysis",
     "Energy": "motion",
@@ -102,6 +103,7 @@ _HOMES = {
     "body_states": "motion",
     "cache": "_cache",
     "chained": "geometry",
+    "check_derivation": "derivation",
     "compare": "identification",
     "compare_frictions": "identification",
     "constraint_forces": "motion",
@@ -164,6 +166,7 @@ _ROOMS = (
     "motion",
     "simulation",
     "systems",
+    "testing",
     "viz",
 )
 
@@ -179,6 +182,7 @@ if TYPE_CHECKING:
         motion as motion,
         simulation as simulation,
         systems as systems,
+        testing as testing,
         viz as viz,
     )
     from ._cache import (
@@ -228,6 +232,10 @@ if TYPE_CHECKING:
         stability_map as stability_map,
         winding_number as winding_number,
         zoom as zoom,
+    )
+    from .derivation import (
+        DerivationCheck as DerivationCheck,
+        check_derivation as check_derivation,
     )
     from .ensemble import (
         AbstractReducer as AbstractReducer,

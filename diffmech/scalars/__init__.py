@@ -30,8 +30,11 @@ from ._notation import (
     spelled as spelled,
 )
 from ._polynomials import (
+    AbstractReader as AbstractReader,
     Monomial as Monomial,
+    Polynomial as Polynomial,
     common_factors as common_factors,
+    multiplied as multiplied,
     without_all as without_all,
 )
 from ._shapes import Places as Places, constants as constants
