@@ -182,7 +182,8 @@ def _equation(
             guess, where, term = explanation.guess, explanation.where, explanation.term
             line, place = mistake.line, mistake.column
             several = 1 + explanation.term.count("; ")
-            total = sizes.get(explanation.row, 0)
+            own = j if j in sizes else max(sizes, default=-1)  # by what the piece is called
+            total = sizes.get(explanation.row if explanation.row >= 0 else own, 0)
             credit = max(1 - several / total, 0.0) if total and explanation.place >= 0 else 0.0
     elif says[j]:
         # It holds, and yet it is no equation of motion, or none that was not there.

@@ -111,7 +111,7 @@ class DerivationCheck(eqx.Module):
         lines = [
             (
                 "derivation",
-                f"{'right' if self.right else 'wrong'}: {good} of {len(self.equations)} equations "
+                f"{'right' if self.right else 'not right'}: {good} of {len(self.equations)} equations "
                 f"of {self.system} hold ({self.form}, {self.states} states), "
                 f"credit {self.credit:.3g}",
             )
@@ -122,6 +122,7 @@ class DerivationCheck(eqx.Module):
         return "\n".join(f"{label:<14}{text}" for label, text in lines)
 
 
+_NOTHING = 1e-8  # of an equation's size: rounding
 _LONGEST = 72  # characters of an equation in print
 
 
@@ -133,7 +134,7 @@ def _lines_of(one: EquationCheck) -> list[tuple[str, str]]:
     lines = [(f"equation {one.number}", f"{verdict}: {text}")]
     if one.guess:
         lines.append(("", one.guess))
-    if not one.right:
+    if not one.right and not one.disagreement < _NOTHING:
         # Parameters are in the record; a line has no room for them.
         state = ", ".join(f"{k} = {v:.4g}" for k, v in list(one.state.items())[:6])
         size = "not finite" if not math.isfinite(one.disagreement) else f"{one.disagreement:.2g}"

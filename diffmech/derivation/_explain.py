@@ -72,32 +72,40 @@ def wrong_factor(ratio: Product, term: str, kind: str, place: str) -> str:
         kind: "gravity term", or "coefficient of qB''".
         place: "in equation 1".
     """
-    named = f"term {term} ({kind})" if kind.startswith("coefficient") else f"{kind} {term}"
+    return f"{_what(ratio, kind, place)}: {term}"
+
+
+def _what(ratio: Product, kind: str, place: str) -> str:
     number = ratio.number
     if not ratio.exponents:
         if number == -1:
-            return f"sign of the {named} {place}"
+            return f"sign of the {kind} {place}"
         if number == 0:
-            return f"the {named} is missing {place}"
-        return f"{_factor(number)} in the {named} {place}"
-    above = [name if p == 1 else f"{name}^{p}" for name, p in ratio.exponents if p > 0]
-    below = [name if p == -1 else f"{name}^{-p}" for name, p in ratio.exponents if p < 0]
+            return f"the {kind} is missing {place}"
+        return f"{_factor(number)} in the {kind} {place}"
+    above, below = factors_of(ratio)
     extra = ""
     if number == -1:
-        extra = ", and its sign"
+        extra = ", and the other sign"
     elif number != 1:
         extra = f", and {_factor(number)}"
     if len(above) == 1 and len(below) == 1:
         swapped = f"{above[0]} where {below[0]} belongs"
-        if kind.startswith("coefficient of ") and not below[0].endswith("'"):
-            what = kind.removeprefix("coefficient of ")
-            return f"{what} is multiplied by {swapped}, in the term {term} {place}{extra}"
-        return f"{swapped}, in the {named} {place}{extra}"
+        if kind.startswith("coefficient of "):
+            return f"{kind.removeprefix('coefficient of ')} is multiplied by {swapped} {place}{extra}"
+        return f"{swapped} in the {kind} {place}{extra}"
     if not below:
-        return f"{'*'.join(above)} too much in the {named} {place}{extra}"
+        return f"{'*'.join(above)} too much in the {kind} {place}{extra}"
     if not above:
-        return f"{'*'.join(below)} missing in the {named} {place}{extra}"
-    return f"the {named} {place} is multiplied by {ratio}"
+        return f"{'*'.join(below)} missing in the {kind} {place}{extra}"
+    return f"the {kind} {place} is multiplied by {ratio}"
+
+
+def factors_of(product: Product) -> tuple[list[str], list[str]]:
+    """What stands above and below the line."""
+    above = [name if p == 1 else f"{name}^{p}" for name, p in product.exponents if p > 0]
+    below = [name if p == -1 else f"{name}^{-p}" for name, p in product.exponents if p < 0]
+    return above, below
 
 
 def _factor(number: float) -> str:

@@ -39,6 +39,8 @@ def meanings(case: Case, holds: np.ndarray, quantities: Quantities) -> dict[int,
     names += [f"the constraint row {k}" for k in range(truth.m)]
     found: dict[int, Meaning] = {}
     for j in np.flatnonzero(holds & rows.linear):
+        if not np.all(rows.size[good, j] > 0):
+            continue
         part = np.max(np.abs(shares[:, j]) * sizes / rows.size[good, j][:, None], axis=0)
         present = np.flatnonzero(part > _NONE)
         if case.written.form == "accelerations":

@@ -8,6 +8,7 @@
     signed   =  ("+" | "-")* power
     power    =  atom (("^" | "**") signed)?
     atom     =  number | name "'"* | function "(" sum ("," sum)* ")" | "(" sum ")"
+             |  "where" "(" sum (">" | "<" | ">=" | "<=") sum "," sum "," sum ")"
 
 Brackets may be nested to a fixed depth, so that no text can exhaust the stack.
 """
@@ -24,6 +25,7 @@ from ._text import Source, Token, UnreadableTextError
 _DEEPEST = 60  # brackets within brackets
 _LARGEST_POWER = 64  # that is written as products
 _MOST_EQUATIONS = 200
+_COMPARED = {">": "gt", "<": "lt", ">=": "ge", "<=": "le"}
 
 Span = tuple[tuple[int, int], tuple[int, int]]  # (line, column) of its beginning, and behind it
 
@@ -304,7 +306,7 @@ class _Reader:
             )
         self._next()
         self._enter(opened)
-        arguments = [self._sum()]
+        arguments = [self._comparison() if operation == "select" else self._sum()]
         while self._peek().text == ",":
             self._next()
             arguments.append(self._sum())
@@ -314,4 +316,13 @@ class _Reader:
                 token, f"{token.text!r} takes {count} argument{'s' * (count > 1)}, not "
                 f"{len(arguments)}"
             )  # fmt: skip
+        if operation == "select":  # the tape has the false branch first
+            arguments = [arguments[0], arguments[2], arguments[1]]
         return self._tape.operate(operation, *arguments)
+
+    def _comparison(self) -> Place:
+        """sum (">" | "<" | ">=" | "<=") sum, the condition of `where`."""
+        left, token = self._sum(), self._next()
+        if token.text not in _COMPARED:
+            raise self._source.mistake(token, "`where` begins with a comparison: where(x > 0, ...)")
+        return self._tape.operate(_COMPARED[token.text], left, self._sum())

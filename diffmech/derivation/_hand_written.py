@@ -16,6 +16,7 @@ from ..model import System
 from ..motion import mass_and_bias_of
 from ..scalars import NotScalar, write
 from ._grammar import Span, read_text
+from ._objects import written_by_objects
 from ._symbols import Symbols
 from ._text import Source
 from ._truth import Points, Truth
@@ -225,11 +226,11 @@ class _WrongShape(ValueError):
 def _joined(value: Any) -> Any:
     """Lists of numbers, of JAX or not, as one array."""
     if not isinstance(value, list | tuple):
-        return value if hasattr(value, "shape") else np.asarray(value, float)
+        return value if hasattr(value, "shape") else np.asarray(value)
     parts = [_joined(part) for part in value]
     if any(isinstance(part, jax.Array) for part in parts):
         return jnp.stack([jnp.asarray(part) for part in parts])
-    return np.asarray(parts, float)
+    return np.asarray(parts)
 
 
 def _vector(value: Any) -> Any:
@@ -241,6 +242,7 @@ def _written(
     truth: Truth, form: str, residuals: Callable[..., Any], texts: tuple[str, ...] = ()
 ) -> HandWritten:
     """On the tape if that can be, else evaluated state by state."""
+    places: np.ndarray | None
     try:
         places = np.asarray(write(truth.tape, residuals, *truth.inputs))
     except _WrongShape:
@@ -249,6 +251,13 @@ def _written(
         places = None
     except Exception:  # NumPy's functions and `if` refuse what is traced, each in its own way
         places = None
+    if places is None:
+        try:
+            places = written_by_objects(truth.tape, residuals, truth.inputs)
+        except _WrongShape:
+            raise
+        except Exception:  # so does whatever needs a number to go on
+            places = None
     if places is not None and places.ndim != 1:
         raise ValueError(f"residuals must have shape (m,), but have shape {places.shape}")
     if places is not None and not texts:

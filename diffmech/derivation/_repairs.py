@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..scalars import Place, Tape, on_arrays
-from ._explain import Explanation, cost_of
+from ._explain import Explanation, cost_of, factors_of
 from ._recognise import Product, Quantities, tidy
 
 _EXACT = 1e-8  # of the equation's size
@@ -225,8 +225,7 @@ def _ratio_words(ratio: Product, name: str) -> str:
         if size > 1:
             return f"factor {size:.6g} missing in {name}{sign}"
         return f"factor {1 / size:.6g} too much in {name}{sign}"
-    above = [each if p == 1 else f"{each}^{p}" for each, p in ratio.exponents if p > 0]
-    below = [each if p == -1 else f"{each}^{-p}" for each, p in ratio.exponents if p < 0]
+    above, below = factors_of(ratio)
     if len(above) == 1 and len(below) == 1 and number in (1.0, -1.0):
         extra = " and the other sign" if number < 0 else ""
         return f"{below[0]} where {above[0]} belongs, in {name}{extra}"

@@ -17,7 +17,7 @@ FUNCTIONS: dict[str, tuple[str, int]] = {
         name: (name, 1)
         for name in (
             *("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh"),
-            *("acosh", "atanh", "sqrt", "exp", "log", "abs", "sign"),
+            *("acosh", "atanh", "sqrt", "cbrt", "rsqrt", "exp", "expm1", "log", "log1p", "abs", "sign"),
         )
     },
     **{name: (name, 2) for name in ("atan2", "max", "min")},
@@ -27,6 +27,7 @@ FUNCTIONS: dict[str, tuple[str, int]] = {
     "arctan2": ("atan2", 2),
     "ln": ("log", 1),
     "sgn": ("sign", 1),
+    "where": ("select", 3),  # where(x > 0, if so, if not)
 }
 _SIMPLE = re.compile(r"[^\W\d]\w*")
 
