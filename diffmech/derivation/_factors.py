@@ -8,6 +8,7 @@ from ._locate import Case
 from ._recognise import Quantities
 
 _LOST = 1e-7  # of a row's length: what is left of it once the others are taken out
+EMPTY = "it says nothing about the accelerations"
 _NONE = 1e-7  # of an equation's size: a share of another equation that is none
 
 
@@ -96,7 +97,7 @@ def undetermined(case: Case) -> tuple[str, list[str]]:
     for j in range(m):
         row = (slope * scale)[:, j]
         if np.all(np.abs(slope[:, j] * _reach(case, good, k)) <= 1e-12 * rows.size[good, j, None]):
-            known[j] = "it says nothing about the accelerations"
+            known[j] = EMPTY
         elif not basis.add(row):
             known[j] = "it says nothing that the equations before it do not say"
     lost = basis.missing()
