@@ -158,7 +158,9 @@ def _verdict(
         enough and np.all(finite) and np.all(rows.comparable) and not wrong and not lost and m
         and not uneven and not any(one.verdict == WRONG for one in checks)
     )  # fmt: skip
-    remarks += unused(case, vary) if comparable else []
+    remarks += unused(case, vary) if comparable and not lost else []
+    if wrong and written.uses_multipliers:
+        remarks += _with_other_multipliers(case)
     if wrong and vary == VARIED:
         remarks += _right_otherwise(case)
     total = sum(one.credit for one in checks) / max(needed, m, 1)
@@ -266,6 +268,21 @@ def _one_factor(meant: Mapping[int, Meaning]) -> list[str]:
     return [
         "without forces it gives the same motion, but it is not the machine's Lagrangian times one "
         "factor plus a gauge term: forces would act differently"
+    ]
+
+
+def _with_other_multipliers(case: Case) -> list[str]:
+    """Whether equations would hold with multipliers that mean something else."""
+    rows, n = case.rows, case.truth.n
+    good = rows.comparable
+    shares, value = rows.slope[good][:, :, n:], rows.value[good]
+    change = np.einsum("skj,sj->sk", np.linalg.pinv(shares), value)
+    left = value - np.einsum("sjk,sk->sj", shares, change)
+    if not np.any(good) or np.max(np.abs(left) / rows.size[good]) > _SAME:
+        return []
+    return [
+        "with other multipliers the equations would hold: lam are the machine's own, which push "
+        "along the gradients of its constraints (`dm.multipliers`); eliminate them, or scale yours"
     ]
 
 
