@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from ._animate import animate
+from ._check import check
 from ._demo import demo
 from ._doctor import doctor
 from ._edges import edges
@@ -27,7 +28,7 @@ from ._words import brief, for_the_shell
 
 _EXITS = """
 \b
-Exit codes: 0 done, 1 the run or the fit failed, 2 the request was wrong,
+Exit codes: 0 done, 1 the run or the fit failed or a derivation is wrong, 2 the request was wrong,
 3 too many motions of a map failed,
 130 and 143 interrupted (with --out, what was computed is kept).
 """
@@ -75,13 +76,14 @@ def cli(context: click.Context) -> None:
     diffmech map babyboot --axis qA=0:180deg:1801 --criterion tumble:qB=90deg
     diffmech edges babyboot --family qA              where it gets unstable, exactly
     diffmech fit pendulum swing.csv --free length    its parameters from measured motion
+    diffmech check babyboot derivation.txt           are equations derived by hand right?
     diffmech simulate my_system.py:boot              a machine of your own
     """
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
 
 
-for command in (systems, simulate, animate, plot, report, stability_map, edges, fit, demo, doctor):
+for command in (systems, simulate, animate, plot, report, stability_map, edges, fit, check, demo, doctor):
     cli.add_command(command)
 
 

@@ -12,15 +12,23 @@ from .._typing import Params
 from ..model import AbstractSystem, match_params, require_finite_params, require_system
 from ..motion import require_lagrangian
 from ..scalars import spelled
-from ._check_record import RIGHT, UNDECIDED, UP_TO_A_FACTOR, WRONG, DerivationCheck, EquationCheck
-from ._factors import Meaning, meanings, undetermined
-from ._hand_written import HandWritten, Lagrangian, read_hand_written
+from ._check_record import (
+    RIGHT,
+    UNDECIDED,
+    UP_TO_A_FACTOR,
+    WRONG,
+    DerivationCheck,
+    EquationCheck,
+)
+from ._factors import EMPTY, Meaning, meanings, undetermined
+from ._hand_written import Lagrangian, read_hand_written
 from ._library import Library
 from ._locate import Case, Mistake, mistakes, quantities_of
-from ._rows import Rows, rows_at
+from ._rows import rows_at
 from ._states import GIVEN, NONZERO, VARIED, random_points
 from ._symbols import Symbols
-from ._truth import Motions, Points, Truth
+from ._symmetry import assumed_symmetry
+from ._truth import Points, Truth
 from ._unused import unused
 
 _SAME = 1e-8  # of an equation's size: what rounding may leave at states that are well conditioned
@@ -60,7 +68,8 @@ def check_derivation(
         params: "varied": every state has parameters of its own, up to 20 % off the machine's, and
             those that are zero are not; "nonzero": zeros stay zero, what multiplies them may be
             left out; "given": the machine's own numbers; or parameters, which are taken as they
-            are. Moments of inertia stay those of a body, and equal ones equal.
+            are. Moments of inertia stay those of a body; equal ones stay equal if the equations use
+            one of them for both.
         symbols: other names for parameters and coordinates in the text, {"m1": "masses[0]"}.
         states: how many; None takes enough for the number of parameters.
         seed: of the states.
@@ -83,7 +92,8 @@ def check_derivation(
     numbers = len(names.parameters)
     wanted = max(96, 2 * numbers + 20 * system.n)
     count = wanted if states is None else as_count(states, "states", _FEWEST)
-    points, motions = random_points(truth, count, rng, vary)
+    symmetry = "" if vary == GIVEN else assumed_symmetry(truth, written, vary)
+    points, motions = random_points(truth, count, rng, vary, symmetric=bool(symmetry))
     if written.uses_multipliers and not np.all(motions.unique):
         raise ValueError(
             f"`hand_written` must not use multipliers of {system.name!r}, but does: its rows depend "
@@ -91,6 +101,8 @@ def check_derivation(
         )
     rows = rows_at(written, points, motions)
     case = Case(truth, names, written, rows, points, motions)
+    if symmetry:
+        case = case._replace(written=written._replace(remarks=(*written.remarks, symmetry)))
     return _verdict(case, rng, vary, of_lagrangian, count)
 
 
@@ -124,7 +136,8 @@ def _verdict(
     holds = (largest <= _SAME) & (comparable > 0)
     wrong = [int(j) for j in np.flatnonzero(~holds)] if comparable else []
     lost, says = undetermined(case)
-    found = mistakes(case, wrong, rng)
+    library = Library(truth, case.symbols) if wrong and truth.places is not None else None
+    found = mistakes(case, library, wrong, rng)
     meant = meanings(case, holds, quantities_of(case)) if comparable else {}
     needed = truth.n - _rank_of_rows(truth, case.points)
     needed += truth.m if written.uses_multipliers else 0
@@ -132,7 +145,9 @@ def _verdict(
     if of_lagrangian and not wrong and comparable:
         remarks += _one_factor(meant)
     m = rows.value.shape[1]
-    sizes = _term_counts(case) if wrong else {}
+    sizes = {}
+    if library is not None:
+        sizes = {row: library.count(row) for row in range(truth.n + truth.m)}
     checks = [
         _equation(case, j, holds, finite, found.get(j), meant.get(j), says, disagreement, lost,
                   sizes)
@@ -143,7 +158,9 @@ def _verdict(
         enough and np.all(finite) and np.all(rows.comparable) and not wrong and not lost and m
         and not uneven and not any(one.verdict == WRONG for one in checks)
     )  # fmt: skip
-    remarks += unused(case, vary) if comparable else []
+    remarks += unused(case, vary) if comparable and not lost else []
+    if wrong and written.uses_multipliers:
+        remarks += _with_other_multipliers(case)
     if wrong and vary == VARIED:
         remarks += _right_otherwise(case)
     total = sum(one.credit for one in checks) / max(needed, m, 1)
@@ -187,7 +204,7 @@ def _equation(
             credit = max(1 - several / total, 0.0) if total and explanation.place >= 0 else 0.0
     elif says[j]:
         # It holds, and yet it is no equation of motion, or none that was not there.
-        empty = says[j].startswith("it says nothing")
+        empty = says[j] == EMPTY
         verdict, guess = (WRONG, says[j]) if empty or lost else (RIGHT, says[j])
         credit = 0.0 if verdict == WRONG else 1.0
     elif meaning is not None:
@@ -254,12 +271,19 @@ def _one_factor(meant: Mapping[int, Meaning]) -> list[str]:
     ]
 
 
-def _term_counts(case: Case) -> dict[int, int]:
-    """How many terms each of the machine's equations has."""
-    if case.truth.places is None:
-        return {}
-    library = Library(case.truth, case.symbols)
-    return {row: library.count(row) for row in range(case.truth.n + case.truth.m)}
+def _with_other_multipliers(case: Case) -> list[str]:
+    """Whether equations would hold with multipliers that mean something else."""
+    rows, n = case.rows, case.truth.n
+    good = rows.comparable
+    shares, value = rows.slope[good][:, :, n:], rows.value[good]
+    change = np.einsum("skj,sj->sk", np.linalg.pinv(shares), value)
+    left = value - np.einsum("sjk,sk->sj", shares, change)
+    if not np.any(good) or np.max(np.abs(left) / rows.size[good]) > _SAME:
+        return []
+    return [
+        "with other multipliers the equations would hold: lam are the machine's own, which push "
+        "along the gradients of its constraints (`dm.multipliers`); eliminate them, or scale yours"
+    ]
 
 
 def _right_otherwise(case: Case) -> list[str]:

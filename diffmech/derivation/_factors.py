@@ -8,6 +8,7 @@ from ._locate import Case
 from ._recognise import Quantities
 
 _LOST = 1e-7  # of a row's length: what is left of it once the others are taken out
+EMPTY = "it says nothing about the accelerations"
 _NONE = 1e-7  # of an equation's size: a share of another equation that is none
 
 
@@ -92,11 +93,14 @@ def undetermined(case: Case) -> tuple[str, list[str]]:
     basis = _Basis(np.sum(good), n + k)
     for i in range(truth.m):
         basis.add((bound * scale)[:, i])
+    constraints = basis.copy()
     known = ["" for _ in range(m)]
     for j in range(m):
         row = (slope * scale)[:, j]
         if np.all(np.abs(slope[:, j] * _reach(case, good, k)) <= 1e-12 * rows.size[good, j, None]):
-            known[j] = "it says nothing about the accelerations"
+            known[j] = EMPTY
+        elif not constraints.takes(row):
+            known[j] = "it says what the machine's constraints say"
         elif not basis.add(row):
             known[j] = "it says nothing that the equations before it do not say"
     lost = basis.missing()
@@ -119,8 +123,18 @@ class _Basis:
     def __init__(self, states: int, width: int):
         self._rest = np.tile(np.eye(width), (states, 1, 1))  # projects on what is free still
 
+    def copy(self) -> "_Basis":
+        """The same, to go on from."""
+        other = _Basis(*self._rest.shape[:2])
+        other._rest = self._rest.copy()
+        return other
+
+    def takes(self, rows: np.ndarray) -> bool:
+        """Whether a row is new, without taking it in."""
+        return self.copy().add(rows)
+
     def add(self, rows: np.ndarray) -> bool:
-        """Take one row in; whether it is new at every state."""
+        """Take one row in; whether it is new."""
         length = np.linalg.norm(rows, axis=1)
         with np.errstate(all="ignore"):
             unit = rows / length[:, None]

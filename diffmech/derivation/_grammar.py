@@ -14,10 +14,9 @@ Brackets may be nested to a fixed depth, so that no text can exhaust the stack.
 """
 
 import math
-from collections.abc import Iterable
 from typing import NamedTuple
 
-from .._suggest import quoted, suggestion
+from .._suggest import nearest, quoted, suggestion
 from ..scalars import Place, Tape
 from ._symbols import FUNCTIONS, Symbols
 from ._text import Source, Token, UnreadableTextError
@@ -96,6 +95,11 @@ def _names_something(tokens: list[Token]) -> bool:
         and tokens[0].text.isidentifier()
         and tokens[1].text == "="
     )
+
+
+def _near_function(name: str) -> str:
+    function = nearest(name, FUNCTIONS)
+    return "" if function is None else f" Did you mean {function!r}?"
 
 
 class _Reader:
@@ -269,7 +273,7 @@ class _Reader:
             raise self._source.mistake(
                 token,
                 f"{quoted(name)} is not a function; write a '*' before the bracket if it is a "
-                f"factor, and no '(t)'.{self._near(name, FUNCTIONS)}",
+                f"factor, and no '(t)'.{_near_function(name)}",
             )
         if name in self._given:
             self._used.add(name)
@@ -288,14 +292,14 @@ class _Reader:
             return f"only coordinates have rates, but {quoted(bare)} is none"
         if name in self._later:
             return f"{quoted(name)} gets its meaning in line {self._later[name]} only: move it up"
-        known = [*self._symbols.names(), *self._given, *FUNCTIONS]
+        known = [*self._symbols.names(), *self._given]
         if bare != name:
             known = [f"{each}{name[len(bare) :]}" for each in self._symbols.coordinates]
+        elif nearest(name, known) is None:
+            function = nearest(name, FUNCTIONS)
+            if function is not None:
+                return f"there is no symbol {quoted(name)}. Did you mean {function}(...)?"
         return f"there is no symbol {quoted(name)}.{suggestion(name, known)}"
-
-    def _near(self, name: str, known: Iterable[str]) -> str:
-        found = suggestion(name, known)
-        return found.partition("?")[0] + "?" if "?" in found else ""
 
     def _called(self, token: Token) -> Place:
         operation, count = FUNCTIONS[token.text]

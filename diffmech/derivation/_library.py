@@ -15,7 +15,7 @@ from ..scalars import (
     written_coefficient,
     written_product,
 )
-from ._openings import openings, products_of
+from ._openings import openings
 from ._symbols import Symbols
 from ._truth import Truth
 
@@ -32,7 +32,6 @@ class Term(NamedTuple):
     Attributes:
         row: which equation.
         place: on the tape.
-        text: spelled out.
         kind: in words, "gravity term", "Coriolis term qA' qB'".
         cost: how far it is from a single term.
         second: whose accelerations are in it, indices.
@@ -40,7 +39,6 @@ class Term(NamedTuple):
 
     row: int
     place: Place
-    text: str
     kind: str
     cost: float
     second: tuple[int, ...]
@@ -74,6 +72,10 @@ class Library:
         """The terms of one equation."""
         return [term for term in self.terms if term.row == row]
 
+    def text(self, term: Term) -> str:
+        """A term spelled out."""
+        return spelled(self._tape, term.place, self._symbols.spelled)
+
     def count(self, row: int) -> int:
         """How many terms one equation has, as people write it."""
         return self._counts.get(row, 0)
@@ -88,21 +90,27 @@ class Library:
         return found
 
     def _add_terms(self, row: int, one: Terms) -> None:
-        for hot, cold, number in products_of(one):
-            self._add(row, hot, {cold: number}, _SINGLE + self._odd(hot))
+        # Hardly anybody writes cos 2x: a wrong sign of it is sin² x for cos² x.
+        odd = any(_MULTIPLE in self._angles(hot) for hot in one)
         for hot, coefficient in one.items():
+            more = _MULTIPLE if odd and _SINGLE not in self._angles(hot) else 0.0
+            for cold, number in coefficient.items():
+                self._add(row, hot, {cold: number}, _SINGLE + more)
             if len(coefficient) > 1:
-                self._add(row, hot, coefficient, _WHOLE + self._odd(hot))
+                self._add(row, hot, coefficient, _WHOLE + more)
 
-    def _odd(self, hot: Monomial) -> float:
-        """Hardly anybody writes cos 2x: a wrong sign of it is sin² x for cos² x."""
+    def _angles(self, hot: Monomial) -> set[float]:
+        """What its sines and cosines cost: of multiples of one angle, of sums of several."""
+        costs = set()
         for place in hot:
             name, arguments = self._tape.operations[place]
             if name in ("sin", "cos"):
                 inside, factors = self._tape.operations[arguments[0]]
                 if inside == "mul" and any(map(self._tape.is_constant, factors)):
-                    return _MULTIPLE
-        return 0.0
+                    costs.add(_MULTIPLE)
+                elif inside in ("add", "sub"):
+                    costs.add(_SINGLE)
+        return costs
 
     def _add_groups(self, row: int, one: Terms) -> None:
         """What stands before one acceleration, or one product of rates; weight; what shares a
@@ -140,9 +148,8 @@ class Library:
         if (row, place) in self._seen or len(self.terms) >= _MOST_TERMS:
             return
         self._seen.add((row, place))
-        text = spelled(self._tape, place, self._symbols.spelled)
         second = tuple(sorted({self._order[p] for hot in hots for p in hot if p in self._order}))
-        self.terms.append(Term(row, place, text, self._kind(hots, colds), cost, second))
+        self.terms.append(Term(row, place, self._kind(hots, colds), cost, second))
 
     def _inside(self, factors: Iterable[Place]) -> set[Place]:
         """Inputs that factors are made of."""

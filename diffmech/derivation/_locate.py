@@ -41,7 +41,9 @@ class Case(NamedTuple):
     motions: Motions
 
 
-def mistakes(case: Case, wrong: list[int], rng: np.random.Generator) -> dict[int, Mistake]:
+def mistakes(
+    case: Case, library: Library | None, wrong: list[int], rng: np.random.Generator
+) -> dict[int, Mistake]:
     """The likeliest explanation of every wrong equation, by its index."""
     truth, rows = case.truth, case.rows
     good = rows.comparable
@@ -59,7 +61,6 @@ def mistakes(case: Case, wrong: list[int], rng: np.random.Generator) -> dict[int
         for j, row in explained.items():
             candidates[j].append(explained_by(one, alone, row))
     quantities = quantities_of(case)
-    library = Library(truth, case.symbols) if truth.places is not None else None
     found: dict[int, Mistake] = {}
     for j in wrong:
         place = f"in equation {j + 1}"

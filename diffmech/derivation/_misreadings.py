@@ -37,7 +37,7 @@ class Misreading(NamedTuple):
     back: Callable[[np.ndarray], np.ndarray]
     where: str
     words: str
-    cost: float = 1.8
+    cost: float = 2.0
 
 
 def misread(truth: Truth, rows: Rows, points: Points, off: Points) -> Iterator[
@@ -53,30 +53,37 @@ def misread(truth: Truth, rows: Rows, points: Points, off: Points) -> Iterator[
     off_value = rows.value + np.einsum("sjk,sk->sj", rows.slope, apart[:, :k])
     for one in _misreadings(truth):
         other = one.changed(points)
-        if truth.m and not _still_admissible(truth, other):
-            continue
-        motions = truth.motions(other)
-        there = np.concatenate([one.back(motions.qdd), motions.lam], axis=1)
-        usable = motions.sound & rows.comparable
-        if np.sum(usable) < 0.5 * len(usable):
-            continue
-        value = rows.value + np.einsum("sjk,sk->sj", rows.slope, (there - true)[:, :k])
-        still = rows.value - np.einsum("sjk,sk->sj", rows.slope, true[:, :k])
-        pulled = np.einsum("sjk,sk->sj", np.abs(rows.slope), np.abs(there[:, :k]))
-        size = np.abs(still) + pulled
-        size = np.maximum(size, 1e-4 * np.median(size[usable], axis=0) + 1e-300)
-        share = np.max(np.abs(value[usable]) / size[usable], axis=0)
-        explained = {int(j): -1 for j in wrong if share[j] <= _EXACT and rows.linear[j]}
+        explained: dict[int, int] = {}
+        usable = rows.comparable
+        if not truth.m or _still_admissible(truth, other):
+            motions = truth.motions(other)
+            there = np.concatenate([one.back(motions.qdd), motions.lam], axis=1)
+            usable = motions.sound & rows.comparable
+            if np.sum(usable) < 0.5 * len(usable):
+                continue
+            explained = _vanishing(rows, true[:, :k], there[:, :k], usable, wrong)
         missing = [int(j) for j in wrong if j not in explained and rows.linear[j]]
         if missing:
-            changed = one.changed(off)
-            (left,) = truth.at(changed, "rows")
+            (left,) = truth.at(one.changed(off), "rows")
             for j in missing:
-                row = _multiple_of(off_value[usable, j], left[usable, :n])
+                row = _multiple_of(off_value[usable, j], left[usable])
                 if row is not None:
                     explained[j] = row
         if explained:
             yield one, explained
+
+
+def _vanishing(
+    rows: Rows, true: np.ndarray, there: np.ndarray, usable: np.ndarray, wrong: np.ndarray
+) -> dict[int, int]:
+    """Wrong equations that hold at other accelerations."""
+    value = rows.value + np.einsum("sjk,sk->sj", rows.slope, there - true)
+    still = rows.value - np.einsum("sjk,sk->sj", rows.slope, true)
+    pulled = np.einsum("sjk,sk->sj", np.abs(rows.slope), np.abs(there))
+    size = np.abs(still) + pulled
+    size = np.maximum(size, 1e-4 * np.median(size[usable], axis=0) + 1e-300)
+    share = np.max(np.abs(value[usable]) / size[usable], axis=0)
+    return {int(j): -1 for j in wrong if share[j] <= _EXACT and rows.linear[j]}
 
 
 def _worst(disagreement: np.ndarray) -> np.ndarray:
@@ -152,7 +159,7 @@ def _linear(matrix: np.ndarray, shift: np.ndarray, rates: bool) -> Callable[[Poi
 
 
 def _map(
-    matrix: np.ndarray, shift: Any, where: str, words: str, rates: bool = True, cost: float = 1.8
+    matrix: np.ndarray, shift: Any, where: str, words: str, rates: bool = True, cost: float = 2.0
 ) -> Misreading:
     inverse = np.linalg.inv(matrix)
     shift = np.broadcast_to(np.asarray(shift, float), len(matrix))
@@ -212,11 +219,11 @@ def _of_signs(truth: Truth) -> Iterator[Misreading]:
         right = np.pi / 2 * unit
         words = f"sine and cosine of {name} are exchanged: it is counted from the perpendicular"
         yield _map(mirror, right, f"zero of {name}", words)
-        yield _map(mirror, right, f"zero of {name}", words + _only(False), False)
+        yield _map(mirror, right, f"zero of {name}", words + _only(False), False, 2.3)
         degrees = np.eye(n)
         degrees[a, a] = np.pi / 180
         words = f"sine and cosine of {name} are taken in degrees"
-        yield _map(degrees, 0.0, f"unit of {name}", words, False)
+        yield _map(degrees, 0.0, f"unit of {name}", words, False, 1.8)
 
 
 def _of_rates(truth: Truth) -> Iterator[Misreading]:

@@ -159,9 +159,3 @@ def angles_in(tape: Tape, places: np.ndarray | list[Place]) -> list[Place]:
     }
     return sorted(p for p in found if not tape.is_constant(p))
 
-
-def products_of(one: Terms) -> Iterator[tuple[Monomial, Monomial, float]]:
-    """(f, c, number) of every single product."""
-    for hot, coefficient in one.items():
-        for cold, number in coefficient.items():
-            yield hot, cold, number

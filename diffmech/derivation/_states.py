@@ -31,13 +31,14 @@ VARIED, NONZERO, GIVEN = "varied", "nonzero", "given"
 
 
 def random_points(
-    truth: Truth, count: int, rng: np.random.Generator, vary: str
+    truth: Truth, count: int, rng: np.random.Generator, vary: str, symmetric: bool = False
 ) -> tuple[Points, Motions]:
     """Up to `count` states on the machine's constraints, with the true q̈ and λ.
 
     Angles lie anywhere, other coordinates around those of the named starts; constrained machines
     stay near a start. Parameters are changed by up to 20 %, those that are zero made large enough
-    to be felt (`vary="varied"`); or zeros are kept ("nonzero"), or all numbers ("given").
+    to be felt (`vary="varied"`); or zeros are kept ("nonzero"), or all numbers ("given"). Moments
+    of inertia stay those of a body; with `symmetric` equal ones of one body stay equal.
 
     Raises:
         ValueError: there are hardly any states with finite accelerations.
@@ -47,7 +48,7 @@ def random_points(
     if vary == VARIED:
         params = _without_zeros(truth, params, rng)
     drawn = 3 * count if truth.m else 2 * count
-    points = _drawn(truth, params, drawn, rng, vary != GIVEN)
+    points = _drawn(truth, params, drawn, rng, vary != GIVEN, symmetric)
     motions = truth.motions(points)
     limit = max(_CONDITION, float(np.median([1.0, *motions.condition[motions.sound]])))
     good = motions.sound & (motions.condition <= limit)
@@ -63,7 +64,12 @@ def random_points(
 
 
 def _drawn(
-    truth: Truth, params: Any, count: int, rng: np.random.Generator, change: bool
+    truth: Truth,
+    params: Any,
+    count: int,
+    rng: np.random.Generator,
+    change: bool,
+    symmetric: bool = False,
 ) -> Points:
     system, n = truth.system, truth.n
     starts = np.array([q for q, _ in system.starts.values()] or [np.zeros(n)])
@@ -75,7 +81,9 @@ def _drawn(
     if not truth.m:
         q = np.where(angle, rng.uniform(-np.pi, np.pi, q.shape), q)
     still, t = np.zeros_like(q), rng.uniform(0, _LONGEST, count)
-    many = _changed(system, params, count, rng) if change else _tiled(params, count)
+    many = _tiled(params, count)
+    if change:
+        many = _changed(system, params, count, rng, symmetric)
     points = Points(q, still, still, np.zeros((count, truth.m)), t, many)
     points = _admissible(truth, points, size)
     motions = truth.motions(points)
@@ -111,8 +119,10 @@ def _tiled(params: Any, count: int) -> Any:
     return jax.tree.map(lambda leaf: np.tile(leaf, (count,) + (1,) * leaf.ndim), params)
 
 
-def _changed(system: AbstractSystem, params: Any, count: int, rng: np.random.Generator) -> Any:
-    """Every number by a factor of its own; bodies stay possible, symmetric ones symmetric."""
+def _changed(
+    system: AbstractSystem, params: Any, count: int, rng: np.random.Generator, symmetric: bool
+) -> Any:
+    """Every number by a factor of its own; bodies stay possible."""
     leaves, structure = jax.tree.flatten(params)
     names = parameter_names(params)
     factors = [
@@ -124,7 +134,7 @@ def _changed(system: AbstractSystem, params: Any, count: int, rng: np.random.Gen
     for moments in principal_moments(system.params):
         where = [(names.index(name), index) for name, index in moments]
         values = np.array([leaves[i][index] for i, index in where])
-        for (i, index), column in zip(where, _moments(values, count, rng).T, strict=True):
+        for (i, index), column in zip(where, _moments(values, count, rng, symmetric).T, strict=True):
             factors[i][(slice(None), *index)] = column
     many = [leaf * factor for leaf, factor in zip(leaves, factors, strict=True)]
     changed = jax.tree.unflatten(structure, many)
@@ -138,9 +148,13 @@ def _changed(system: AbstractSystem, params: Any, count: int, rng: np.random.Gen
     )
 
 
-def _moments(values: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray:
-    """Factors of three principal moments, shape (count, 3): equal moments stay equal."""
-    same = np.array([np.flatnonzero(values == value)[0] for value in values])
+def _moments(
+    values: np.ndarray, count: int, rng: np.random.Generator, symmetric: bool
+) -> np.ndarray:
+    """Factors of three principal moments, shape (count, 3)."""
+    same = np.arange(3)
+    if symmetric:
+        same = np.array([np.flatnonzero(values == value)[0] for value in values])
     factors = np.ones((count, 3))
     missing = np.full(count, True)
     for _ in range(_TRIES):

@@ -8,7 +8,7 @@ multiplied by.
 """
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -101,15 +101,20 @@ def explanations(
             if ratio is None:
                 continue
             term = terms[k]
-            cost = cost_of(ratio) + term.cost + (_INERTIA if term.second and not ratio.exponents else 0.0)
-            cost += multiple.cost(term, here.value(ratio))
-            guess = wrong_factor(ratio, term.text, term.kind, place)
-            found.append(Explanation(cost, term.text, term.kind, guess, term.row, term.place))
+            rest = multiple.cost([term], [here.value(ratio)])
+            if rest is None:
+                continue
+            cost = cost_of(ratio) + term.cost + rest
+            cost += _INERTIA if term.second and not ratio.exponents else 0.0
+            text = library.text(term)
+            guess = wrong_factor(ratio, text, term.kind, place)
+            found.append(Explanation(cost, text, term.kind, guess, term.row, term.place))
         extra = _too_many(line, here, place)
         if extra is not None:
-            found.append(extra._replace(cost=extra.cost + multiple.cost_of_extra(line)))
+            rest = multiple.cost_of_extra(line)
+            found.append(extra._replace(cost=extra.cost + (rest or _ODD)))
         if not found:
-            several += _together(line, terms, values, place)
+            several += _together(line, library, terms, values, multiple, place)
     return found or several
 
 
@@ -166,14 +171,19 @@ class _Multiple:
         self._value = value[line.usable]
         self._true = truth.at(self._off, "rows")[0][:, line.row]
 
-    def cost(self, term: Term, ratio: np.ndarray) -> float:
-        own = values_of(self._truth, [term], self._off)[:, 0]
-        return self._of(self._true + (ratio - 1) * own)
+    def cost(self, terms: list[Term], ratios: list[Any]) -> float | None:
+        """Of terms that stand multiplied by ratios; None if nothing of the equation is left."""
+        own = values_of(self._truth, terms, self._off)
+        changes = [(r - 1) * own[:, k] for k, r in enumerate(ratios)]
+        return self._of(self._true + np.sum(changes, axis=0))
 
-    def cost_of_extra(self, line: Line) -> float:
+    def cost_of_extra(self, line: Line) -> float | None:
+        """Of a term too many."""
         return self._of(self._true - line.missing)
 
-    def _of(self, mistaken: np.ndarray) -> float:
+    def _of(self, mistaken: np.ndarray) -> float | None:
+        if np.median(np.abs(mistaken)) <= _EXACT * np.median(np.abs(self._true)):
+            return None
         with np.errstate(all="ignore"):
             multiple = self._value / mistaken
         middle = np.median(multiple)
@@ -187,7 +197,12 @@ class _Multiple:
 
 
 def _together(
-    line: Line, terms: list[Term], values: np.ndarray, place: str
+    line: Line,
+    library: Library,
+    terms: list[Term],
+    values: np.ndarray,
+    multiple: _Multiple,
+    place: str,
 ) -> list[Explanation]:
     """Two or three terms with wrong numbers, the nearest one first."""
     missing = line.missing * line.weight
@@ -210,6 +225,8 @@ def _together(
             shares, *_ = np.linalg.lstsq(weighted[:, chosen], missing, rcond=None)
             left = missing - weighted[:, chosen] @ shares
             if np.sqrt(np.mean(left**2)) <= _allowed(line):
+                if multiple.cost([terms[k] for k in chosen], list(1 - shares)) is None:
+                    break
                 if best is None or len(chosen) < len(best[0]):
                     best = (chosen, shares)
                 break
@@ -220,8 +237,8 @@ def _together(
     for k, share in zip(chosen, shares, strict=True):
         ratio = Product(_number(1 - float(share)), ())
         cost += cost_of(ratio)
-        guesses.append(wrong_factor(ratio, terms[k].text, terms[k].kind, place))
-    text = "; ".join(terms[k].text for k in chosen)
+        guesses.append(wrong_factor(ratio, library.text(terms[k]), terms[k].kind, place))
+    text = "; ".join(library.text(terms[k]) for k in chosen)
     where = "; ".join(dict.fromkeys(terms[k].kind for k in chosen))
     first = terms[chosen[0]]
     return [Explanation(cost, text, where, "; ".join(guesses), first.row, first.place)]

@@ -16,7 +16,7 @@ import numpy as np
 from .._typing import Params
 from ..model import AbstractSystem, ExplicitLaws, Laws
 from ..motion import mass_and_bias_of, residual_of, rows_of
-from ..scalars import Arrays, Evaluation, NotScalar, Tape, gathered, given, unknowns, write
+from ..scalars import ArrayProgram, NotScalar, Place, Tape, given, unknowns, write
 from ._symbols import Inputs
 
 _LOST = 1e-9  # of the largest singular value: below it a row or a direction of motion is lost
@@ -91,6 +91,7 @@ class Truth:
         vector = np.zeros(n)
         example = (vector, vector, vector, np.zeros(self.m), np.zeros(()), params)
         self.inputs = Inputs(*unknowns(self.tape, example))
+        self._programs: dict[tuple[str, ...], ArrayProgram] = {}
         self._compiled: Callable[..., Any] | None = None
         self.places: dict[str, Any] | None = None
         function = _everything(laws)
@@ -109,13 +110,17 @@ class Truth:
             found = self._compiled(*points)
             return [np.asarray(found[name]) for name in names]
         assert self.places is not None
-        evaluation = Evaluation(self.tape, Arrays(), self.given(points))
-        return [gathered(evaluation.of(self.places[name]), len(points.q)) for name in names]
+        program = self._programs.get(names)
+        if program is None:
+            asked = np.concatenate([np.ravel(self.places[name]) for name in names])
+            program = self._programs[names] = ArrayProgram(self.tape, asked)
+        values = program(self.given(points))
+        return [_at(values, self.places[name], len(points.q)) for name in names]
 
     def of(self, points: Points, places: Any) -> np.ndarray:
         """The values of places of the tape, the states in front."""
-        evaluation = Evaluation(self.tape, Arrays(), self.given(points))
-        return gathered(evaluation.of(places), len(points.q)).astype(float)
+        values = ArrayProgram(self.tape, places)(self.given(points))
+        return _at(values, places, len(points.q))
 
     def motions(self, points: Points) -> Motions:
         """q̈ and λ; rows that say nothing new exert no force."""
@@ -149,6 +154,15 @@ class Truth:
         return Motions(
             found[:, :n], found[:, n:], inverse, sound, redundant == 0, condition, units
         )
+
+
+def _at(values: dict[Place, Any], places: Any, states: int) -> np.ndarray:
+    """Values of an array of places, the states in front."""
+    places = np.asarray(places)
+    whole = np.empty((states, places.size))
+    for k, place in enumerate(places.ravel().tolist()):
+        whole[:, k] = values[place]
+    return whole.reshape(states, *places.shape)
 
 
 def _everything(laws: Laws | ExplicitLaws) -> Callable[..., dict[str, Any]]:
