@@ -1,10 +1,10 @@
 """Is a wrong derivation found out, and is the mistake found? Mutants of six machines.
 
-The equations of each machine are printed as sums of terms, and one mistake is made in them: a sign,
-a factor 2, a parameter for another, a velocity term forgotten, sine for cosine, gravity reversed, a
-parallel-axis term m l² dropped, an angle taken as relative. Sixty such mutants a seed, and sixty
-rewritings that are right: SymPy's expand, trigsimp and solve, invertible combinations, other orders,
-other factors. For each seed it is counted how many mutants are called wrong, how many rewritings
+The equations of each machine are printed as sums of terms, and one mistake is made in them: a
+sign, a factor 2, a parameter for another, a velocity term forgotten, sine for cosine, gravity
+reversed, a parallel-axis term m l² dropped, an angle taken as relative. Sixty such mutants a seed,
+and sixty rewritings that are right: SymPy's expand, trigsimp and solve, invertible combinations,
+other orders, other factors. For each seed it is counted how many mutants are called wrong, how many rewritings
 right, and how often the term named is the one that was changed.
 
     python benchmarks/derivation_mutants.py 1 2 3 4 5 [--count 60] [--show]
@@ -108,7 +108,7 @@ def swapped(text: str, one: str, other: str) -> str:
 
 def mutant(of: Machine, kind: str, rng: np.random.Generator) -> Mutant | None:
     """Equations with one mistake of a kind, if the machine has a place for it."""
-    terms, names = of.terms, list(of.system.coordinates)
+    terms = of.terms
     gravity = [p for p in of.symbols.parameters if parameter_unit(of.system, p) == "m/s^2"]
     angles = [name for name, unit in of.system.coordinates.items() if unit == "rad"]
 
@@ -137,7 +137,7 @@ def mutant(of: Machine, kind: str, rng: np.random.Generator) -> Mutant | None:
         def put(text: str) -> str:
             return re.sub(
                 NAME + r"'*",
-                lambda m: f"({m[0]} {sign} {b}{m[0][len(a):]})" if m[0].rstrip("'") == a else m[0],
+                lambda m: f"({m[0]} {sign} {b}{m[0][len(a) :]})" if m[0].rstrip("'") == a else m[0],
                 text,
             )
 
@@ -237,8 +237,8 @@ def by_sympy(of: Machine, kind: str) -> list[str] | None:
     if kind == "solve":
         seconds = [symbols[letters[f"{q}''"]] for q in of.system.coordinates]
         (solved,) = sympy.linsolve(equations, seconds)
-        names = of.system.coordinates
-        return [f"{q}'' = {text(one)}" for q, one in zip(names, solved, strict=True)]
+        names, expressions = list(of.system.coordinates), list(solved)  # pyright: ignore[reportArgumentType]
+        return [f"{q}'' = {text(one)}" for q, one in zip(names, expressions, strict=True)]
     change = sympy.expand if kind == "expand" else sympy.trigsimp
     return [f"{text(change(one))} = 0" for one in equations]
 
@@ -296,7 +296,7 @@ def study(seed: int, count: int, show: bool) -> None:
     seen = named = kept = 0
     longest = 0.0
     for k in range(count):
-        made = None
+        made, name = None, names[0]
         while made is None:
             name = names[int(rng.integers(len(names)))]
             made = mutant(machines[name], KINDS[int(rng.integers(len(KINDS)))], rng)
@@ -328,7 +328,7 @@ def study(seed: int, count: int, show: bool) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("seeds", nargs="+", type=int)
     parser.add_argument("--count", type=int, default=60)
     parser.add_argument("--show", action="store_true", help="print what was not found")

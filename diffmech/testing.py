@@ -20,7 +20,8 @@ def assert_derivation(
     """Fail unless equations derived by hand are those of a machine; the failure says where not.
 
         def test_my_pendulum():
-            dm.testing.assert_derivation(dm.systems.pendulum(), "theta'' = -gravity/length*sin(theta)")
+            pendulum = dm.systems.pendulum()
+            dm.testing.assert_derivation(pendulum, "theta'' = -gravity/length*sin(theta)")
 
     Takes what `check_derivation` takes, and returns its record.
 

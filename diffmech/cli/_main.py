@@ -83,7 +83,19 @@ def cli(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-for command in (systems, simulate, animate, plot, report, stability_map, edges, fit, check, demo, doctor):
+for command in (
+    systems,
+    simulate,
+    animate,
+    plot,
+    report,
+    stability_map,
+    edges,
+    fit,
+    check,
+    demo,
+    doctor,
+):
     cli.add_command(command)
 
 

@@ -96,8 +96,8 @@ def check_derivation(
     points, motions = random_points(truth, count, rng, vary, symmetric=bool(symmetry))
     if written.uses_multipliers and not np.all(motions.unique):
         raise ValueError(
-            f"`hand_written` must not use multipliers of {system.name!r}, but does: its rows depend "
-            "on each other, so that the multipliers are not determined; eliminate them"
+            f"`hand_written` must not use multipliers of {system.name!r}, but does: its rows "
+            "depend on each other, so that the multipliers are not determined; eliminate them"
         )
     rows = rows_at(written, points, motions)
     case = Case(truth, names, written, rows, points, motions)
@@ -237,9 +237,7 @@ def _rank_of_rows(truth: Truth, points: Points) -> int:
     return int(np.max(np.linalg.matrix_rank(truth.at(points, "jacobian")[0], tol=1e-9)))
 
 
-def _remarks(
-    case: Case, comparable: int, finite: np.ndarray, lost: str, needed: int
-) -> list[str]:
+def _remarks(case: Case, comparable: int, finite: np.ndarray, lost: str, needed: int) -> list[str]:
     states, m = case.rows.value.shape
     found = []
     if comparable < states:

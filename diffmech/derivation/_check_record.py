@@ -108,10 +108,11 @@ class DerivationCheck(eqx.Module):
 
     def __str__(self) -> str:
         good = sum(one.right for one in self.equations)
+        verdict = "right" if self.right else "not right"
         lines = [
             (
                 "derivation",
-                f"{'right' if self.right else 'not right'}: {good} of {len(self.equations)} equations "
+                f"{verdict}: {good} of {len(self.equations)} equations "
                 f"of {self.system} hold ({self.form}, {self.states} states), "
                 f"credit {self.credit:.3g}",
             )

@@ -92,7 +92,9 @@ def _what(ratio: Product, kind: str, place: str) -> str:
     if len(above) == 1 and len(below) == 1:
         swapped = f"{above[0]} where {below[0]} belongs"
         if kind.startswith("coefficient of "):
-            return f"{kind.removeprefix('coefficient of ')} is multiplied by {swapped} {place}{extra}"
+            return (
+                f"{kind.removeprefix('coefficient of ')} is multiplied by {swapped} {place}{extra}"
+            )
         return f"{swapped} in the {kind} {place}{extra}"
     if not below:
         return f"{'*'.join(above)} too much in the {kind} {place}{extra}"

@@ -67,9 +67,7 @@ def _single(share: np.ndarray, name: str, quantities: Quantities) -> Meaning:
 
 def _sizes(case: Case) -> np.ndarray:
     """Of the machine's own equations, shape (states, n + m)."""
-    mass, bias, jacobian, drift = case.truth.at(
-        case.points, "mass", "bias", "jacobian", "drift"
-    )
+    mass, bias, jacobian, drift = case.truth.at(case.points, "mass", "bias", "jacobian", "drift")
     qdd = np.abs(case.motions.qdd)
     balance = np.einsum("sij,sj->si", np.abs(mass), qdd) + np.abs(bias)
     return np.concatenate(

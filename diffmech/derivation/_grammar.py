@@ -249,7 +249,9 @@ class _Reader:
             return value
         if token.kind == "end":
             raise self._source.mistake(token, "the equation ends where an expression must follow")
-        raise self._source.mistake(token, f"an expression must stand here, not {quoted(token.text)}")
+        raise self._source.mistake(
+            token, f"an expression must stand here, not {quoted(token.text)}"
+        )
 
     def _close(self, opened: Token) -> None:
         token = self._peek()

@@ -1,6 +1,6 @@
 """Equations that somebody derived by hand, in any of the forms they come in, as residuals.
 
-    r(q, q̇, q̈, λ, t, params) = 0
+r(q, q̇, q̈, λ, t, params) = 0
 """
 
 import inspect
@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from .._checks import briefly
-from ..model import System
+from ..model import Laws
 from ..motion import mass_and_bias_of
 from ..scalars import NotScalar, write
 from ._grammar import Span, read_text
@@ -109,9 +109,7 @@ def _from_text(truth: Truth, text: str, symbols: Symbols) -> HandWritten:
     found = read_text(text, truth.tape, symbols)
     places = np.array([one.place for one in found.equations], dtype=np.int64)
     needed = set(truth.tape.needed_for(places))
-    remarks = tuple(
-        f"the name {name!r} is given a meaning and never used" for name in found.unused
-    )
+    remarks = tuple(f"the name {name!r} is given a meaning and never used" for name in found.unused)
     return HandWritten(
         "text",
         tuple(one.text for one in found.equations),
@@ -132,10 +130,8 @@ def _from_accelerations(truth: Truth, function: Callable[..., Any]) -> HandWritt
         del lam
         value = _vector(function(q, qd, t, params))
         if value.shape != (truth.n,):
-            hint = (
-                f"; if it is a Lagrangian, hand in {_LAGRANGIAN}" if value.shape == (1,) else ""
-            )
-            raise _WrongShape(
+            hint = f"; if it is a Lagrangian, hand in {_LAGRANGIAN}" if value.shape == (1,) else ""
+            raise _WrongShapeError(
                 f"{_name(function)} must return the accelerations, shape ({truth.n},) = "
                 f"({', '.join(names)}), but returns shape {value.shape}{hint}"
             )
@@ -171,13 +167,13 @@ def _from_mass_and_bias(truth: Truth, mass: Any, bias: Any) -> HandWritten:
         del lam
         matrix = _joined(mass(q, t, params))
         if matrix.shape != (n, n):
-            raise _WrongShape(
+            raise _WrongShapeError(
                 f"the mass matrix must have shape ({n}, {n}), but {_name(mass)} returns shape "
                 f"{matrix.shape}"
             )
         rest = _vector(bias(q, qd, t, params))
         if rest.shape != (n,):
-            raise _WrongShape(
+            raise _WrongShapeError(
                 f"the bias must have shape ({n},), but {_name(bias)} returns shape {rest.shape}"
             )
         return matrix @ qdd + rest
@@ -192,7 +188,7 @@ def _from_lagrangian(truth: Truth, function: Any) -> HandWritten:
             "a Lagrangian must be a function of (q, qd, t, params), but is " + briefly(function)
         )
     laws = truth.system.laws
-    assert isinstance(truth.system, System)
+    assert isinstance(laws, Laws)
 
     def residuals(q: Any, qd: Any, qdd: Any, lam: Any, t: Any, params: Any) -> Any:
         del lam
@@ -200,7 +196,7 @@ def _from_lagrangian(truth: Truth, function: Any) -> HandWritten:
         def own(q: Any, qd: Any, t: Any, params: Any) -> Any:
             value = jnp.asarray(function(q, qd, t, params))
             if value.shape != ():
-                raise _WrongShape(
+                raise _WrongShapeError(
                     f"a Lagrangian must return one number, but {_name(function)} returns shape "
                     f"{value.shape}"
                 )
@@ -219,7 +215,7 @@ def _from_lagrangian(truth: Truth, function: Any) -> HandWritten:
     return found
 
 
-class _WrongShape(ValueError):
+class _WrongShapeError(ValueError):
     """A function returns another shape than its form says."""
 
 
@@ -245,7 +241,7 @@ def _written(
     places: np.ndarray | None
     try:
         places = np.asarray(write(truth.tape, residuals, *truth.inputs))
-    except _WrongShape:
+    except _WrongShapeError:
         raise
     except NotScalar:
         places = None
@@ -254,7 +250,7 @@ def _written(
     if places is None:
         try:
             places = written_by_objects(truth.tape, residuals, truth.inputs)
-        except _WrongShape:
+        except _WrongShapeError:
             raise
         except Exception:  # so does whatever needs a number to go on
             places = None
@@ -281,7 +277,7 @@ def _state_by_state(residuals: Callable[..., Any], points: Points) -> np.ndarray
         try:
             with np.errstate(all="ignore"):
                 value = np.asarray(residuals(*one), float)
-        except _WrongShape:
+        except _WrongShapeError:
             raise
         except Exception as error:
             reason, value = error, None

@@ -51,7 +51,8 @@ def mistakes(
         return {}
     points = case.points.kept(good)
     motions = Motions(*(array[good] for array in case.motions))
-    rows = Rows(*(a[good] for a in rows[:3]), rows.linear, rows.comparable[good])
+    value, slope, size = (array[good] for array in rows[:3])
+    rows = Rows(value, slope, size, rows.linear, rows.comparable[good])
     case = case._replace(rows=rows, points=points, motions=motions)
     off = _elsewhere(points, rng)
     candidates: dict[int, list[Explanation]] = {j: [] for j in wrong}

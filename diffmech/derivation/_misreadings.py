@@ -40,12 +40,11 @@ class Misreading(NamedTuple):
     cost: float = 2.0
 
 
-def misread(truth: Truth, rows: Rows, points: Points, off: Points) -> Iterator[
-    tuple[Misreading, dict[int, int]]
-]:
+def misread(
+    truth: Truth, rows: Rows, points: Points, off: Points
+) -> Iterator[tuple[Misreading, dict[int, int]]]:
     """Misreadings with the hand-written equations that they would make right, and as which of the
     machine's (−1: as a combination of them)."""
-    n = truth.n
     true = np.concatenate([points.qdd, points.lam], axis=1)
     wrong = np.flatnonzero(~(_worst(rows.disagreement()) <= _EXACT))
     k = rows.slope.shape[2]
@@ -106,7 +105,8 @@ def _still_admissible(truth: Truth, points: Points) -> bool:
     size = np.einsum("smn,sn->sm", np.abs(rows), np.abs(points.q)) + 1e-300
     speed = np.einsum("smn,sn->sm", np.abs(rows), np.abs(points.qd)) + 1e-300
     return bool(
-        np.all(np.abs(place) <= _KEPT * np.max(size)) and np.all(np.abs(rate) <= _KEPT * speed.max())
+        np.all(np.abs(place) <= _KEPT * np.max(size))
+        and np.all(np.abs(rate) <= _KEPT * speed.max())
     )
 
 

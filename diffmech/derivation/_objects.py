@@ -22,7 +22,7 @@ _FUNCTIONS = {
 }
 
 
-class NotPlain(TypeError):
+class NotPlainError(TypeError):
     """A scalar was asked for its value."""
 
 
@@ -87,13 +87,13 @@ class WritingScalar:
         return self._binary("pow", power)
 
     def __bool__(self) -> bool:
-        raise NotPlain("a value decides")
+        raise NotPlainError("a value decides")
 
     def __float__(self) -> float:
-        raise NotPlain("a plain number is needed")
+        raise NotPlainError("a plain number is needed")
 
     def __lt__(self, other: Any) -> bool:
-        raise NotPlain("a value decides")
+        raise NotPlainError("a value decides")
 
     __le__ = __gt__ = __ge__ = __lt__
 

@@ -14,7 +14,6 @@ import numpy as np
 
 from ..scalars import (
     AbstractReader,
-    Monomial,
     NotScalar,
     Place,
     Polynomial,
@@ -158,4 +157,3 @@ def angles_in(tape: Tape, places: np.ndarray | list[Place]) -> list[Place]:
         if tape.operations[p].name in ("sin", "cos", "tan")
     }
     return sorted(p for p in found if not tape.is_constant(p))
-

@@ -129,4 +129,3 @@ def tidy(number: float) -> float:
         if whole and abs(number * denominator - whole) < 1e-7 * max(1.0, abs(whole)):
             return whole / denominator
     return float(f"{number:.10g}")
-

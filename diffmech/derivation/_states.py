@@ -46,7 +46,7 @@ def random_points(
     system = truth.system
     params = jax.tree.map(lambda leaf: np.array(leaf, float), system.params)
     if vary == VARIED:
-        params = _without_zeros(truth, params, rng)
+        params = _without_zeros(truth, params)
     drawn = 3 * count if truth.m else 2 * count
     points = _drawn(truth, params, drawn, rng, vary != GIVEN, symmetric)
     motions = truth.motions(points)
@@ -125,16 +125,16 @@ def _changed(
     """Every number by a factor of its own; bodies stay possible."""
     leaves, structure = jax.tree.flatten(params)
     names = parameter_names(params)
-    factors = [
-        rng.uniform(1 - CHANGED, 1 + CHANGED, (count, *np.shape(leaf))) for leaf in leaves
-    ]
+    factors = [rng.uniform(1 - CHANGED, 1 + CHANGED, (count, *np.shape(leaf))) for leaf in leaves]
     for i, leaf in enumerate(leaves):
         if names[i].endswith("inertia") and np.shape(leaf) == (3, 3):
             factors[i] = factors[i][:, :1, :1] * np.ones((1, 3, 3))
     for moments in principal_moments(system.params):
         where = [(names.index(name), index) for name, index in moments]
         values = np.array([leaves[i][index] for i, index in where])
-        for (i, index), column in zip(where, _moments(values, count, rng, symmetric).T, strict=True):
+        for (i, index), column in zip(
+            where, _moments(values, count, rng, symmetric).T, strict=True
+        ):
             factors[i][(slice(None), *index)] = column
     many = [leaf * factor for leaf, factor in zip(leaves, factors, strict=True)]
     changed = jax.tree.unflatten(structure, many)
@@ -179,7 +179,7 @@ def _is_sound(params: Any) -> bool:
     return True
 
 
-def _without_zeros(truth: Truth, params: Any, rng: np.random.Generator) -> Any:
+def _without_zeros(truth: Truth, params: Any) -> Any:
     """The parameters with every zero made large enough to be felt, where a rule allows it."""
     leaves, structure = jax.tree.flatten(params)
     names, rules = parameter_names(params), parameter_rules(truth.system.params)
@@ -197,27 +197,27 @@ def _without_zeros(truth: Truth, params: Any, rng: np.random.Generator) -> Any:
             leaves[i][where] = tried or (1.0 if rules.get(names[i]) is None else 0.0)
             if not _is_sound(jax.tree.unflatten(structure, leaves)):
                 leaves[i][where] = old
-    del rng
     return jax.tree.unflatten(structure, leaves)
 
 
 def _felt(truth: Truth, leaves: list[np.ndarray], structure: Any, i: int, where: Any) -> float:
     """The value of one number that changes the accelerations by a third; 0 if none does."""
-    accelerations = []
-    for value in (0.0, 1.0):
+
+    def moved(value: float, base: Points | None) -> tuple[Points, np.ndarray]:
         tried = [leaf.copy() for leaf in leaves]
         tried[i][where] = value
-        rng = np.random.default_rng(0)
-        points = _drawn(truth, jax.tree.unflatten(structure, tried), 12, rng, False)
-        if value == 0.0:
-            base = points
+        params = jax.tree.unflatten(structure, tried)
+        if base is None:
+            points = _drawn(truth, params, 12, np.random.default_rng(0), False)
         else:
-            points = base._replace(params=_tiled(jax.tree.unflatten(structure, tried), len(base.q)))
+            points = base._replace(params=_tiled(params, len(base.q)))
         motions = truth.motions(points)
-        accelerations.append(np.where(motions.sound[:, None], motions.qdd, np.nan))
-    without, with_one = accelerations
-    change = np.nanmax(np.abs(with_one - without), initial=0.0)
-    size = np.nanmax(np.abs(without), initial=0.0)
+        return points, np.where(motions.sound[:, None], motions.qdd, np.nan)
+
+    points, without = moved(0.0, None)
+    _, with_one = moved(1.0, points)
+    change = np.max(np.nan_to_num(np.abs(with_one - without)), initial=0.0)
+    size = np.max(np.nan_to_num(np.abs(without)), initial=0.0)
     if not np.isfinite(change) or change <= 1e-12 * size or change == 0:
         return 0.0
     return float(_FELT * (size or change) / change)

@@ -17,7 +17,19 @@ FUNCTIONS: dict[str, tuple[str, int]] = {
         name: (name, 1)
         for name in (
             *("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh"),
-            *("acosh", "atanh", "sqrt", "cbrt", "rsqrt", "exp", "expm1", "log", "log1p", "abs", "sign"),
+            *(
+                "acosh",
+                "atanh",
+                "sqrt",
+                "cbrt",
+                "rsqrt",
+                "exp",
+                "expm1",
+                "log",
+                "log1p",
+                "abs",
+                "sign",
+            ),
         )
     },
     **{name: (name, 2) for name in ("atan2", "max", "min")},

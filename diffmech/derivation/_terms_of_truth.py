@@ -2,9 +2,9 @@
 
 A hand-written equation r = 0 says the same as E_i + δ = 0, whatever it was multiplied by and
 whatever other equations were added, if r vanishes where all other equations hold and E_i = −δ. On
-the line (q̈, λ) = true ones + ε K⁻¹ eᵢ, K = [[M, −Jᵀ], [J, 0]], that is at ε = −δ. So ε, found from r
-alone, is compared with every term τ of equation i at that place: ρ = 1 − ε/τ is what τ stands
-multiplied by.
+the line (q̈, λ) = true ones + ε K⁻¹ eᵢ, K = [[M, −Jᵀ], [J, 0]], that is at ε = −δ. So ε, found
+from r alone, is compared with every term τ of equation i at that place: ρ = 1 − ε/τ is what τ
+stands multiplied by.
 """
 
 from collections.abc import Iterator
@@ -45,9 +45,7 @@ class Line(NamedTuple):
     usable: np.ndarray
 
 
-def lines(
-    truth: Truth, rows: Rows, j: int, points: Points, motions: Motions
-) -> Iterator[Line]:
+def lines(truth: Truth, rows: Rows, j: int, points: Points, motions: Motions) -> Iterator[Line]:
     """For every equation of the machine that hand-written equation j feels."""
     n = truth.n
     slope, value = rows.slope[:, j], rows.value[:, j]
@@ -160,9 +158,7 @@ def _too_many(line: Line, quantities: Quantities, place: str) -> Explanation | N
 class _Multiple:
     """What equation j is multiplied by, once a term is put right: best if by nothing."""
 
-    def __init__(
-        self, truth: Truth, rows: Rows, j: int, line: Line, points: Points, off: Points
-    ):
+    def __init__(self, truth: Truth, rows: Rows, j: int, line: Line, points: Points, off: Points):
         self._truth, self._row = truth, line.row
         self._off = off.kept(line.usable)
         moved = np.concatenate([off.qdd - points.qdd, off.lam - points.lam], axis=1)

@@ -36,7 +36,8 @@ class Points(NamedTuple):
     def kept(self, which: np.ndarray) -> "Points":
         """Some of them."""
         params = jax.tree.map(lambda leaf: leaf[which], self.params)
-        return Points(*(array[which] for array in self[:-1]), params)
+        q, qd, qdd, lam, t = (array[which] for array in self[:-1])
+        return Points(q, qd, qdd, lam, t, params)
 
     def repeated(self, times: int) -> "Points":
         """All of them several times, one after the other."""
@@ -44,7 +45,8 @@ class Points(NamedTuple):
         def again(leaf: np.ndarray) -> np.ndarray:
             return np.concatenate([leaf] * times)
 
-        return Points(*(again(array) for array in self[:-1]), jax.tree.map(again, self.params))
+        q, qd, qdd, lam, t = (again(array) for array in self[:-1])
+        return Points(q, qd, qdd, lam, t, jax.tree.map(again, self.params))
 
 
 class Motions(NamedTuple):
@@ -151,9 +153,7 @@ class Truth:
         with np.errstate(all="ignore"):
             found = np.einsum("sij,sj->si", inverse, right)
         sound = finite & (np.sum(~kept, axis=1) <= redundant) & np.all(np.isfinite(found), axis=1)
-        return Motions(
-            found[:, :n], found[:, n:], inverse, sound, redundant == 0, condition, units
-        )
+        return Motions(found[:, :n], found[:, n:], inverse, sound, redundant == 0, condition, units)
 
 
 def _at(values: dict[Place, Any], places: Any, states: int) -> np.ndarray:

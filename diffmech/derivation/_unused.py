@@ -29,7 +29,9 @@ def unused(case: Case, vary: str) -> list[str]:
         if not np.all(apart <= _NOTHING * size):
             continue
         other = case.truth.motions(changed).qdd
-        if np.any(np.abs(other - motions.qdd) > 1e-9 * (1e-9 + np.max(np.abs(motions.qdd), axis=0))):
+        if np.any(
+            np.abs(other - motions.qdd) > 1e-9 * (1e-9 + np.max(np.abs(motions.qdd), axis=0))
+        ):
             ignored.append(name)
     if not ignored:
         return []
