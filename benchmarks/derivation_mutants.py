@@ -4,10 +4,11 @@ The equations of each machine are printed as sums of terms, and one mistake is m
 sign, a factor 2, a parameter for another, a velocity term forgotten, sine for cosine, gravity
 reversed, a parallel-axis term m l² dropped, an angle taken as relative. Sixty such mutants a seed,
 and sixty rewritings that are right: SymPy's expand, trigsimp and solve, invertible combinations,
-other orders, other factors. For each seed it is counted how many mutants are called wrong, how many rewritings
-right, and how often the term named is the one that was changed.
+other orders, other factors. For each seed it is counted how many mutants are called wrong, how many
+rewritings right, and how often the term named is the one that was changed. With `--disguise` mutants
+are rewritten as well, so that the mistake has spread over all equations.
 
-    python benchmarks/derivation_mutants.py 1 2 3 4 5 [--count 60] [--show]
+    python benchmarks/derivation_mutants.py 1 2 3 4 5 [--count 60] [--disguise] [--show]
 """
 
 import argparse
@@ -185,16 +186,21 @@ def mutant(of: Machine, kind: str, rng: np.random.Generator) -> Mutant | None:
     return changed(term, swapped(term.text, one, other), (one, other))
 
 
-def rewriting(of: Machine, rng: np.random.Generator) -> tuple[str, list[str]]:
-    """The right equations in other words."""
+def rewriting(
+    of: Machine, rng: np.random.Generator, texts: list[str] | None = None
+) -> tuple[str, list[str]]:
+    """The right equations in other words, or others."""
     kind = ("expand", "trigsimp", "solve", "combination", "reordered", "scaled")[rng.integers(6)]
     if kind in ("expand", "trigsimp", "solve"):
         with contextlib.suppress(TimeoutError), limited(_PATIENCE):
-            found = by_sympy(of, kind)
+            found = by_sympy(of, kind, of.text(of.terms) if texts is None else texts)
             if found is not None:
                 return kind, found
         kind = "combination"
-    texts = of.text(of.terms)
+    if texts is None:
+        texts = of.text(of.terms)
+    elif kind == "reordered":
+        return kind, [texts[i] for i in rng.permutation(len(texts))]
     left = [text.removesuffix(" = 0") for text in texts]
     if kind == "reordered":
         terms = [of.terms[i] for i in rng.permutation(len(of.terms))]
@@ -212,7 +218,7 @@ def rewriting(of: Machine, rng: np.random.Generator) -> tuple[str, list[str]]:
     ]
 
 
-def by_sympy(of: Machine, kind: str) -> list[str] | None:
+def by_sympy(of: Machine, kind: str, texts: list[str]) -> list[str] | None:
     """Expanded, simplified or solved by SymPy; None for machines that take it too long."""
     if len(of.terms) > 30 or of.truth.m or any("where" in term.text for term in of.terms):
         return None
@@ -224,7 +230,7 @@ def by_sympy(of: Machine, kind: str) -> list[str] | None:
             return name
         return letters.setdefault(name, f"x{len(letters)}x")
 
-    sides = [text.removesuffix(" = 0") for text in of.text(of.terms)]
+    sides = [text.removesuffix(" = 0") for text in texts]
     sides = [re.sub(NAME + r"'*", letter, side).replace("^", "**") for side in sides]
     symbols = {short: sympy.Symbol(short, real=True) for short in letters.values()}
     equations = [sympy.parse_expr(side, local_dict=symbols) for side in sides]
@@ -251,11 +257,11 @@ def limited(seconds: int) -> Iterator[None]:
         raise TimeoutError
 
     before = signal.signal(signal.SIGALRM, stop)
-    signal.alarm(seconds)
+    signal.setitimer(signal.ITIMER_REAL, seconds, 1.0)  # again, if a callback swallows the first
     try:
         yield
     finally:
-        signal.alarm(0)
+        signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
 
 
@@ -266,9 +272,11 @@ def is_named(of: Machine, found: Any, wanted: Mutant) -> bool:
         return False
     if wanted.row < 0:
         return any(all(word in one.guess for word in wanted.words) for one in wrong)
-    rows = sorted({term.row for term in of.terms})
-    one = found.equations[rows.index(wanted.row)]
-    if one.verdict != "wrong" or not one.term or not any(w in one.guess for w in wanted.words):
+    return any(_is_named_in(of, one, wanted) for one in wrong)
+
+
+def _is_named_in(of: Machine, one: Any, wanted: Mutant) -> bool:
+    if not one.term or not any(word in one.guess for word in wanted.words):
         return False
     truth = of.truth
     try:
@@ -289,7 +297,7 @@ def is_named(of: Machine, found: Any, wanted: Mutant) -> bool:
     return bool(np.isfinite(middle) and np.mean(np.abs(ratio / middle - 1) < 1e-6) > 0.9)
 
 
-def study(seed: int, count: int, show: bool) -> None:
+def study(seed: int, count: int, disguise: bool, show: bool) -> None:
     rng = np.random.default_rng(seed)
     machines = {name: machine(name) for name in MACHINES}
     names = list(machines)
@@ -300,7 +308,10 @@ def study(seed: int, count: int, show: bool) -> None:
         while made is None:
             name = names[int(rng.integers(len(names)))]
             made = mutant(machines[name], KINDS[int(rng.integers(len(KINDS)))], rng)
-        of = machines[name]
+        of, form = machines[name], "printed"
+        if disguise:
+            form, equations = rewriting(of, rng, made.equations)
+            made = made._replace(equations=equations)
         begun = time.process_time()
         found = dm.check_derivation(of.system, "\n".join(made.equations), seed=k)
         longest = max(longest, time.process_time() - begun)
@@ -308,7 +319,7 @@ def study(seed: int, count: int, show: bool) -> None:
         good = not found.right and is_named(of, found, made)
         named += good
         if show and not good:
-            print(f"\n{name}, {made.kind}: {made.term} {made.words}")
+            print(f"\n{name}, {form}, {made.kind}: {made.term} {made.words}")
             for one in found.equations:
                 if one.verdict != "right":
                     print(f"    {one.verdict} {one.number}: {one.guess[:300]}")
@@ -331,10 +342,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("seeds", nargs="+", type=int)
     parser.add_argument("--count", type=int, default=60)
+    parser.add_argument("--disguise", action="store_true", help="rewrite the mutants, too")
     parser.add_argument("--show", action="store_true", help="print what was not found")
     given = parser.parse_args()
     for seed in given.seeds:
-        study(seed, given.count, given.show)
+        study(seed, given.count, given.disguise, given.show)
 
 
 if __name__ == "__main__":

@@ -81,7 +81,8 @@ def _what(ratio: Product, kind: str, place: str) -> str:
         if number == -1:
             return f"sign of the {kind} {place}"
         if number == 0:
-            return f"the {kind} is missing {place}"
+            what = kind.replace("coefficient of", "term with")
+            return f"{'a' if what != kind else 'the'} {what} is missing {place}"
         return f"{_factor(number)} in the {kind} {place}"
     above, below = factors_of(ratio)
     extra = ""

@@ -88,7 +88,7 @@ def undetermined(case: Case) -> tuple[str, list[str]]:
     slope, units = rows.slope[good], motions.units[good]
     forces = 1 / np.maximum(np.linalg.norm(jacobian * units[:, None, :], axis=2), 1e-300)
     scale = np.concatenate([units, forces[:, :k]], axis=1)[:, None, :]
-    basis = _Basis(np.sum(good), n + k)
+    basis = _Basis(int(np.sum(good)), n + k)
     for i in range(truth.m):
         basis.add((bound * scale)[:, i])
     constraints = basis.copy()

@@ -266,7 +266,7 @@ class _Reader:
 
     def _named(self, token: Token) -> Place:
         """A function with its arguments, or a quantity with its primes."""
-        name = token.text
+        name = "".join(token.text.split())
         if name in FUNCTIONS:
             return self._called(token)
         if self._peek().kind == "primes":

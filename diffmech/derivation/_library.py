@@ -24,6 +24,7 @@ _MOST_TERMS = 1500  # of all rows together
 # How far a term is from what somebody writes down as one: added to the cost of an explanation.
 _SINGLE, _WHOLE, _ENTRY, _GROUP = 0.0, 0.1, 0.2, 0.3
 _MULTIPLE = 0.9
+_ODD_FORM, _MANY = 0.5, 1.4  # terms of a form that has so many times more of them than another
 
 
 class Term(NamedTuple):
@@ -59,14 +60,15 @@ class Library:
         rows = [int(place) for place in truth.places["rows"]]
         self._counts: dict[int, int] = {}
         forms = openings(self._tape, rows, self._parameters)
-        for form in forms:
-            for row, one in enumerate(form):
-                self._add_terms(row, one)
-                terms = sum(map(len, one.values()))
-                self._counts[row] = min(terms, self._counts.get(row, terms))
-        for form in forms:
-            for row, one in enumerate(form):
-                self._add_groups(row, one)
+        for row in range(len(rows)):
+            self._counts[row] = min(sum(map(len, form[row].values())) for form in forms)
+            fewest = min(len(form[row]) for form in forms)
+            for form in forms:
+                odd = _ODD_FORM if len(form[row]) > _MANY * fewest else 0.0
+                self._add_terms(row, form[row], odd)
+            for form in forms:
+                odd = _ODD_FORM if len(form[row]) > _MANY * fewest else 0.0
+                self._add_groups(row, form[row], odd)
 
     def of_row(self, row: int) -> list[Term]:
         """The terms of one equation."""
@@ -89,11 +91,11 @@ class Library:
                 found.add(place)
         return found
 
-    def _add_terms(self, row: int, one: Terms) -> None:
+    def _add_terms(self, row: int, one: Terms, odd_form: float) -> None:
         # Hardly anybody writes cos 2x: a wrong sign of it is sin² x for cos² x.
         odd = any(_MULTIPLE in self._angles(hot) for hot in one)
         for hot, coefficient in one.items():
-            more = _MULTIPLE if odd and _SINGLE not in self._angles(hot) else 0.0
+            more = _MULTIPLE if odd and _SINGLE not in self._angles(hot) else odd_form
             for cold, number in coefficient.items():
                 self._add(row, hot, {cold: number}, _SINGLE + more)
             if len(coefficient) > 1:
@@ -112,7 +114,7 @@ class Library:
                     costs.add(_SINGLE)
         return costs
 
-    def _add_groups(self, row: int, one: Terms) -> None:
+    def _add_groups(self, row: int, one: Terms, odd_form: float) -> None:
         """What stands before one acceleration, or one product of rates; weight; what shares a
         coefficient."""
         groups: dict[tuple[object, ...], list[tuple[Monomial, Coefficient]]] = {}
@@ -129,7 +131,7 @@ class Library:
         for key, parts in groups.items():
             if len(parts) > 1:
                 places = [self._place(hot, coefficient) for hot, coefficient in parts]
-                cost = _ENTRY if key[0] != "cold" else _GROUP
+                cost = odd_form + (_ENTRY if key[0] != "cold" else _GROUP)
                 hots = [hot for hot, _ in parts]
                 colds = [c for _, coefficient in parts for c in coefficient]
                 self._keep(row, self._tape.total(places), hots, colds, cost)

@@ -19,6 +19,7 @@ from ._terms_of_truth import explanations
 from ._truth import Motions, Points, Truth
 
 _NEAR = 1e-9  # of the cost: the same
+_SHARP = 0.6  # what a single symbol may cost more than what surrounds it, to be shown
 _LONGEST = 400  # characters of a piece that a sentence shows
 
 
@@ -67,7 +68,7 @@ def mistakes(
         place = f"in equation {j + 1}"
         if library is not None and rows.linear[j]:
             candidates[j] += explanations(
-                truth, library, quantities, rows, j, points, motions, off, place
+                truth, library, quantities, rows, j, points, motions, place
             )
         repairs = _repairs(case, j, off, quantities)
         found[j] = _chosen(case, j, candidates[j], repairs, place)
@@ -100,15 +101,18 @@ def quantities_of(case: Case) -> Quantities:
         for name in ("sub", "add")
     ]
     turned = list(dict.fromkeys([*angles, *own, *pairs, *asked]))
-    plain = [*case.symbols.parameters.values(), *inputs.qd.tolist(), *inputs.q.tolist()]
-    values = truth.of(points, np.array([*plain, *turned], dtype=np.int64))
-    named: dict[str, np.ndarray] = {}
-    for k, place in enumerate(plain):
-        named[names[int(place)]] = values[:, k]
-    room = len(points.q) - len(plain) - 10  # fewer unknown exponents than states
-    for k, place in enumerate(turned[: max(room // 4, 0)]):
-        text, angle = spelled(tape, place, names), values[:, len(plain) + k]
-        named[f"sin({text})"], named[f"cos({text})"] = np.sin(angle), np.cos(angle)
+    # Rates last: on constraints they are products of the others.
+    plain = [*case.symbols.parameters.values()]
+    last = [*inputs.q.tolist(), *inputs.qd.tolist()]
+    room = len(points.q) - len(plain) - len(last) - 10  # fewer unknown exponents than states
+    turned = turned[: max(room // 4, 0)]
+    values = truth.of(points, np.array([*plain, *turned, *last], dtype=np.int64)).T
+    behind = len(plain) + len(turned)
+    named = {names[int(p)]: values[k] for k, p in enumerate(plain)}
+    for k, place in enumerate(turned, len(plain)):
+        text = spelled(tape, place, names)
+        named[f"sin({text})"], named[f"cos({text})"] = np.sin(values[k]), np.cos(values[k])
+    named |= {names[int(p)]: values[k] for k, p in enumerate(last, behind)}
     return Quantities(named, len(points.q))
 
 
@@ -141,7 +145,8 @@ def _chosen(
     line, column = (written.lines[j], None) if written.lines else (None, None)
     if repairs and written.spans:
         spans = written.spans[j]
-        piece = spans.get(repairs[0].piece) or spans.get(repairs[0].operation)
+        nearest = min(repairs, key=lambda one: one.explanation.cost - _SHARP * one.sharp)
+        piece = spans.get(nearest.piece) or spans.get(nearest.operation)
         if piece is not None:
             line, column = piece[0]
     best = min(candidates, key=lambda one: one.cost, default=None)

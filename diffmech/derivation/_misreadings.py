@@ -19,6 +19,9 @@ from ._truth import Points, Truth
 
 _EXACT = 1e-8  # of an equation's size
 _MOST = 160  # misreadings that are tried
+# What several wrong equations may have in common, although each has a single wrong term: more than
+# what costs a term that is missing.
+_RATES, _OF_NUMBERS = 2.0, 2.1
 _KEPT = 1e-9  # of a coordinate: the constraints still hold
 
 
@@ -31,6 +34,7 @@ class Misreading(NamedTuple):
         where: in a word or two.
         words: a sentence.
         cost: how far-fetched it is where it explains one equation alone.
+        common: the same where it explains several at once.
     """
 
     changed: Callable[[Points], Points]
@@ -38,6 +42,7 @@ class Misreading(NamedTuple):
     where: str
     words: str
     cost: float = 2.0
+    common: float = 0.9
 
 
 def misread(
@@ -112,7 +117,7 @@ def _still_admissible(truth: Truth, points: Points) -> bool:
 
 def explained_by(one: Misreading, alone: bool, row: int) -> Explanation:
     """In words; `alone`: other equations have the same mistake no more."""
-    return Explanation(one.cost if alone else 0.7, one.where, one.where, one.words, row)
+    return Explanation(one.cost if alone else one.common, one.where, one.where, one.words, row)
 
 
 def _misreadings(truth: Truth) -> Iterator[Misreading]:
@@ -145,7 +150,7 @@ def _gravity(truth: Truth) -> Iterator[Misreading]:
         name = path.split("[")[0].split(".")[-1]
         if parameter_unit(system, path) == "m/s^2" or name in ("g", "gravity", "grav"):
             words = f"gravity is reversed: {path} has the other sign in every term"
-            yield Misreading(_scaled(leaf, index, -1.0), _same, "gravity", words, 1.5)
+            yield Misreading(_scaled(leaf, index, -1.0), _same, "gravity", words, 1.5, 1.25)
 
 
 def _linear(matrix: np.ndarray, shift: np.ndarray, rates: bool) -> Callable[[Points], Points]:
@@ -238,11 +243,13 @@ def _of_rates(truth: Truth) -> Iterator[Misreading]:
         return changed
 
     everything = "all velocity terms are missing"
-    yield Misreading(without(list(range(truth.n))), _same, "velocity terms", everything, 1.7)
+    yield Misreading(
+        without(list(range(truth.n))), _same, "velocity terms", everything, 2.2, _RATES
+    )
     if truth.n > 1:
         for a, name in enumerate(names):
             words = f"all terms with the rate {name}' are missing"
-            yield Misreading(without([a]), _same, f"rate {name}'", words, 1.9)
+            yield Misreading(without([a]), _same, f"rate {name}'", words, 2.3, _RATES)
 
 
 def _of_parameters(truth: Truth) -> Iterator[Misreading]:
@@ -254,7 +261,7 @@ def _of_parameters(truth: Truth) -> Iterator[Misreading]:
             (0.5, f"{path} is halved everywhere"),
             (-1.0, f"{path} has the other sign everywhere"),
         ):
-            yield Misreading(_scaled(leaf, index, factor), _same, path, words, 2.5)
+            yield Misreading(_scaled(leaf, index, factor), _same, path, words, 2.5, _OF_NUMBERS)
     units = {path: parameter_unit(truth.system, path) for path, _, _ in entries}
     for one, other in permutations(entries, 2):
         if units[one[0]] != units[other[0]]:
@@ -267,4 +274,4 @@ def _of_parameters(truth: Truth) -> Iterator[Misreading]:
             return points._replace(params=jax.tree.unflatten(structure, leaves))
 
         words = f"{other[0]} stands everywhere where {one[0]} belongs"
-        yield Misreading(changed, _same, one[0], words, 2.5)
+        yield Misreading(changed, _same, one[0], words, 2.5, _OF_NUMBERS)

@@ -16,7 +16,8 @@ from ._recognise import Product, Quantities, tidy
 
 _EXACT = 1e-8  # of the equation's size
 _CHANGED = 1e-6  # a repaired equation must still say something: off the motion it does not vanish
-_OWN = 0.5  # costs more than an explanation by the machine's terms
+_OWN = 0.7  # costs more than an explanation by the machine's terms
+_OF_SUMS = 0.3
 _LINEAR = 1e-7
 _MOST_PIECES = 1500
 _SLIPS: tuple[tuple[str, Callable[[Any], Any], float], ...] = (
@@ -35,11 +36,13 @@ class Repair(NamedTuple):
         explanation: in words.
         piece: where it stands on the tape.
         operation: the operation it is part of.
+        sharp: whether the piece is a single symbol that should be another one.
     """
 
     explanation: Explanation
     piece: Place
     operation: Place
+    sharp: bool = False
 
 
 class Pieces:
@@ -57,7 +60,7 @@ class Pieces:
         quantities: Quantities,
         weights: np.ndarray,
     ):
-        self._tape, self._row, self._size = tape, row, size
+        self._tape, self._row, self._size, self._given = tape, row, size, given
         self._quantities, self._weights = quantities, weights
         self._order = tape.needed_for([row])
         self._states = len(size)
@@ -182,13 +185,13 @@ class Pieces:
     def _repair(self, operation: Place, piece: Place, words: str, ratio: Product) -> Repair:
         # ρ puts it right, so that 1/ρ is what it has been multiplied by.
         inverse = Product(
-            tidy(1 / ratio.number) if ratio.number else 3.0,
+            tidy(1 / ratio.number) if ratio.number else 0.0,
             tuple((name, -power) for name, power in ratio.exponents),
         )
-        shared = len(self._after(operation)) / (1 + len(self._order))
-        return Repair(
-            Explanation(cost_of(inverse) + _OWN + 0.3 * shared, "", "", words), piece, operation
-        )
+        cost = cost_of(inverse) + _OWN + 0.3 * len(self._after(operation)) / len(self._order)
+        if self._tape.operations[piece].name in ("add", "sub"):
+            cost += _OF_SUMS  # one of its terms is likelier
+        return Repair(Explanation(cost, "", "", words), piece, operation)
 
     def _slips(
         self,
@@ -206,11 +209,12 @@ class Pieces:
             if self._tape.operations[piece].name != "input":
                 return
             for name, place in inputs.items():
-                if place != piece and place in self._values:
-                    other = self._values[place]
+                if place != piece:
+                    other = self._given[place]
                     if self._is_right(self._with(operation, piece, other)):
                         words = f"{named(piece)} where {name} belongs"
-                        yield Repair(Explanation(1.9, "", "", words), piece, operation)
+                        cost = 1.9 + _OWN
+                        yield Repair(Explanation(cost, "", "", words), piece, operation, True)
 
 
 def _ratio_words(ratio: Product, name: str) -> str:

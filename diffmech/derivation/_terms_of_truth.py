@@ -23,6 +23,7 @@ _ROUNDING = 1e-11  # of the equation's size
 _LEVEL = 1e-7  # of its size: below it an equation does not feel another one
 # Of an equation of two terms nobody can tell which has the wrong sign: rather not the inertia.
 _INERTIA = 0.3
+_STEP = 0.6  # of the equation's size
 _ODD = 0.75  # for an equation that has been multiplied by something of both signs
 _MOST_MISTAKES = 3  # in one equation
 
@@ -36,6 +37,8 @@ class Line(NamedTuple):
         points: these places.
         weight: one over the equation's size.
         usable: which states they are.
+        direction: along which (q̈, λ) change if that equation does not hold.
+        along: what the hand-written equation changes by in that direction.
     """
 
     row: int
@@ -43,6 +46,8 @@ class Line(NamedTuple):
     points: Points
     weight: np.ndarray
     usable: np.ndarray
+    direction: np.ndarray
+    along: np.ndarray
 
 
 def lines(truth: Truth, rows: Rows, j: int, points: Points, motions: Motions) -> Iterator[Line]:
@@ -67,7 +72,7 @@ def lines(truth: Truth, rows: Rows, j: int, points: Points, motions: Motions) ->
         pulled = np.einsum("sk,sk->s", np.abs(matrix[:, i]), np.abs(there.qdd))
         size = np.abs(rest[:, i]) + pulled
         size = np.maximum(size, 1e-6 * np.median(size) + 1e-300)
-        yield Line(i, missing[felt], there, 1 / size, felt)
+        yield Line(i, missing[felt], there, 1 / size, felt, direction[felt], along[felt])
 
 
 def explanations(
@@ -78,12 +83,11 @@ def explanations(
     j: int,
     points: Points,
     motions: Motions,
-    off: Points,
     place: str,
 ) -> list[Explanation]:
     """All single terms that would explain equation j, and if there is none, several together.
 
-    `quantities` are at `points`; `off` are the same states with other q̈.
+    `quantities` are at `points`.
     """
     found: list[Explanation] = []
     several: list[Explanation] = []
@@ -94,12 +98,12 @@ def explanations(
         values = values_of(truth, terms, line.points)
         here = quantities.kept(line.usable)
         ratios = _ratios(line, values, here)
-        multiple = _Multiple(truth, rows, j, line, points, off)
+        multiple = _Multiple(truth, line, terms)
         for k, ratio in enumerate(ratios):
             if ratio is None:
                 continue
             term = terms[k]
-            rest = multiple.cost([term], [here.value(ratio)])
+            rest = multiple.cost([k], [here.value(ratio)])
             if rest is None:
                 continue
             cost = cost_of(ratio) + term.cost + rest
@@ -109,8 +113,8 @@ def explanations(
             found.append(Explanation(cost, text, term.kind, guess, term.row, term.place))
         extra = _too_many(line, here, place)
         if extra is not None:
-            rest = multiple.cost_of_extra(line)
-            found.append(extra._replace(cost=extra.cost + (rest or _ODD)))
+            rest = multiple.cost_of_extra()
+            found.append(extra._replace(cost=extra.cost + (_ODD if rest is None else rest)))
         if not found:
             several += _together(line, library, terms, values, multiple, place)
     return found or several
@@ -156,26 +160,30 @@ def _too_many(line: Line, quantities: Quantities, place: str) -> Explanation | N
 
 
 class _Multiple:
-    """What equation j is multiplied by, once a term is put right: best if by nothing."""
+    """What the equation is multiplied by, once a term is put right: best if by nothing.
 
-    def __init__(self, truth: Truth, rows: Rows, j: int, line: Line, points: Points, off: Points):
-        self._truth, self._row = truth, line.row
-        self._off = off.kept(line.usable)
-        moved = np.concatenate([off.qdd - points.qdd, off.lam - points.lam], axis=1)
-        slope = rows.slope[:, j]
-        value = rows.value[:, j] + np.einsum("sk,sk->s", slope, moved[:, : slope.shape[1]])
-        self._value = value[line.usable]
-        self._true = truth.at(self._off, "rows")[0][:, line.row]
+    Further along the line the mistaken equation does not hold, while all others still do.
+    """
 
-    def cost(self, terms: list[Term], ratios: list[Any]) -> float | None:
+    def __init__(self, truth: Truth, line: Line, terms: list[Term]):
+        step = _STEP / line.weight
+        moved, points = step[:, None] * line.direction, line.points
+        self._off = points._replace(
+            qdd=points.qdd + moved[:, : truth.n], lam=points.lam + moved[:, truth.n :]
+        )
+        self._value = step * line.along
+        self._true = line.missing + step
+        self._missing = line.missing
+        self._own = values_of(truth, terms, self._off)
+
+    def cost(self, which: list[int], ratios: list[Any]) -> float | None:
         """Of terms that stand multiplied by ratios; None if nothing of the equation is left."""
-        own = values_of(self._truth, terms, self._off)
-        changes = [(r - 1) * own[:, k] for k, r in enumerate(ratios)]
+        changes = [(ratio - 1) * self._own[:, k] for k, ratio in zip(which, ratios, strict=True)]
         return self._of(self._true + np.sum(changes, axis=0))
 
-    def cost_of_extra(self, line: Line) -> float | None:
+    def cost_of_extra(self) -> float | None:
         """Of a term too many."""
-        return self._of(self._true - line.missing)
+        return self._of(self._true - self._missing)
 
     def _of(self, mistaken: np.ndarray) -> float | None:
         if np.median(np.abs(mistaken)) <= _EXACT * np.median(np.abs(self._true)):
@@ -221,7 +229,7 @@ def _together(
             shares, *_ = np.linalg.lstsq(weighted[:, chosen], missing, rcond=None)
             left = missing - weighted[:, chosen] @ shares
             if np.sqrt(np.mean(left**2)) <= _allowed(line):
-                if multiple.cost([terms[k] for k in chosen], list(1 - shares)) is None:
+                if multiple.cost(chosen, list(1 - shares)) is None:
                     break
                 if best is None or len(chosen) < len(best[0]):
                     best = (chosen, shares)
