@@ -151,7 +151,7 @@ def test_the_readme_names_the_two_commands_of_the_makefile() -> None:
 
 
 def test_there_are_examples() -> None:
-    assert len(EXAMPLES) == 23
+    assert len(EXAMPLES) == 24
     assert len(NOTEBOOKS) == 6
 
 
