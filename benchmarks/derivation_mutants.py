@@ -4,9 +4,9 @@ The equations of each machine are printed as sums of terms, and one mistake is m
 sign, a factor 2, a parameter for another, a velocity term forgotten, sine for cosine, gravity
 reversed, a parallel-axis term m l² dropped, an angle taken as relative. Sixty such mutants a seed,
 and sixty rewritings that are right: SymPy's expand, trigsimp and solve, invertible combinations,
-other orders, other factors. For each seed it is counted how many mutants are called wrong, how many
-rewritings right, and how often the term named is the one that was changed. With `--disguise` mutants
-are rewritten as well, so that the mistake has spread over all equations.
+other orders, other factors. For each seed it is counted how many mutants are called wrong, how
+many rewritings right, and how often the term named is the one that was changed. With `--disguise`
+mutants are rewritten as well, so that the mistake has spread over all equations.
 
     python benchmarks/derivation_mutants.py 1 2 3 4 5 [--count 60] [--disguise] [--show]
 """

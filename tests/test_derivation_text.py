@@ -1,7 +1,7 @@
 """Equations as text: what they mean, and a sentence for everything that cannot be read."""
 
+import contextlib
 import math
-from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -170,8 +170,5 @@ def test_random_characters_give_a_sentence_or_a_verdict(seed: int) -> None:
              "\n", "#", "[0]", ".", "e5", "\u2212", "\\", '"', "\x00", "lam"]  # fmt: skip
     text = "".join(words[i] for i in rng.integers(len(words), size=30))
     tape, _, names = reading(BOOT)
-    caught: Callable[[], object] = lambda: read_text(text, tape, names)  # noqa: E731
-    try:
-        caught()
-    except UnreadableTextError as error:
-        assert str(error)
+    with contextlib.suppress(UnreadableTextError):  # anything else would be a fault
+        assert read_text(text, tape, names).equations

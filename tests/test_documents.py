@@ -61,6 +61,7 @@ def program_of(page: Path) -> str:
 # What every page's program leaves behind, and how a line of what it prints begins.
 PAGES = {
     "README": (["spring.png"], "run      spring pendulum, 10 s by Dopri8"),
+    "derivations": ([], "equation 2    wrong: qB''"),
     "ensembles": ([], "babyboot: 500 motions of 10 s"),
     "fits": (["swing.png", "rod.npz"], "l  "),
     "models": ([], "freedom   3 − 2 (rank) = 1"),
