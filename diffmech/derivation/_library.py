@@ -62,13 +62,12 @@ class Library:
         forms = openings(self._tape, rows, self._parameters)
         for row in range(len(rows)):
             self._counts[row] = min(sum(map(len, form[row].values())) for form in forms)
-            fewest = min(len(form[row]) for form in forms)
-            for form in forms:
-                odd = _ODD_FORM if len(form[row]) > _MANY * fewest else 0.0
-                self._add_terms(row, form[row], odd)
-            for form in forms:
-                odd = _ODD_FORM if len(form[row]) > _MANY * fewest else 0.0
-                self._add_groups(row, form[row], odd)
+            # A term that two forms have is kept as the shorter one has it.
+            shortest = sorted((form[row] for form in forms), key=len)
+            for add in (self._add_terms, self._add_groups):
+                for one in shortest:
+                    odd = len(one) > _MANY * len(shortest[0])
+                    add(row, one, _ODD_FORM if odd else 0.0)
 
     def of_row(self, row: int) -> list[Term]:
         """The terms of one equation."""

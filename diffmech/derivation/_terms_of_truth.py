@@ -117,7 +117,40 @@ def explanations(
             found.append(extra._replace(cost=extra.cost + (_ODD if rest is None else rest)))
         if not found:
             several += _together(line, library, terms, values, multiple, place)
+    if not np.any(rows.slope[:, j]):
+        found += _without_accelerations(truth, library, quantities, rows, j, points, place)
     return found or several
+
+
+def _without_accelerations(
+    truth: Truth,
+    library: Library,
+    quantities: Quantities,
+    rows: Rows,
+    j: int,
+    points: Points,
+    place: str,
+) -> list[Explanation]:
+    """Equation j has lost the only term with an acceleration that it had: r = c (E_i − τ) = −c τ."""
+    terms = [term for term in library.terms if term.second]
+    if not terms:
+        return []
+    weight = 1 / rows.size[:, j]
+    values = values_of(truth, terms, points)
+    with np.errstate(all="ignore"):
+        multiples = -rows.value[:, j, None] / values
+    allowed = _EXACT * float(np.sqrt(np.mean((rows.value[:, j] * weight) ** 2)))
+    weights = np.abs(values) * weight[:, None]
+    named = quantities.products(multiples, weights, [allowed] * len(terms))
+    missing, found = Product(0.0, ()), []
+    for term, multiple in zip(terms, named, strict=True):
+        if multiple is not None:
+            cost = cost_of(missing) + term.cost + 0.2 * multiple.weight
+            cost += 0.0 if multiple.number == 1 else 0.3
+            text = library.text(term)
+            guess = wrong_factor(missing, text, term.kind, place)
+            found.append(Explanation(cost, text, term.kind, guess, term.row, term.place))
+    return found
 
 
 def _ratios(line: Line, values: np.ndarray, quantities: Quantities) -> list[Product | None]:
