@@ -31,6 +31,7 @@ _HOMES = {
     "Crosscheck": "derivation",
     "Crossings": "ensemble",
     "Damper": "model",
+    "DerivationCheck": "derivation",
     "Diagnosis": "simulation",
     "Disagreement": "derivation",
     "Edge": "analysis",
@@ -105,6 +106,7 @@ _HOMES = {
     "body_states": "motion",
     "cache": "_cache",
     "chained": "geometry",
+    "check_derivation": "derivation",
     "compare": "identification",
     "compare_frictions": "identification",
     "constraint_forces": "motion",
@@ -169,6 +171,7 @@ _ROOMS = (
     "motion",
     "simulation",
     "systems",
+    "testing",
     "viz",
 )
 
@@ -184,6 +187,7 @@ if TYPE_CHECKING:
         motion as motion,
         simulation as simulation,
         systems as systems,
+        testing as testing,
         viz as viz,
     )
     from ._cache import (
@@ -236,8 +240,10 @@ if TYPE_CHECKING:
     )
     from .derivation import (
         Crosscheck as Crosscheck,
+        DerivationCheck as DerivationCheck,
         Disagreement as Disagreement,
         Equations as Equations,
+        check_derivation as check_derivation,
         crosscheck as crosscheck,
         equations as equations,
     )

@@ -153,8 +153,8 @@ def test_the_readme_names_the_two_commands_of_the_makefile() -> None:
 
 
 def test_there_are_examples() -> None:
-    assert len(EXAMPLES) == 23
-    assert len(NOTEBOOKS) == 5
+    assert len(EXAMPLES) == 25
+    assert len(NOTEBOOKS) == 6
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda p: p.name)

@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from ._animate import animate
+from ._check import check
 from ._crosscheck import crosscheck
 from ._demo import demo
 from ._doctor import doctor
@@ -29,7 +30,7 @@ from ._words import brief, for_the_shell
 
 _EXITS = """
 \b
-Exit codes: 0 done, 1 the run or the fit failed, 2 the request was wrong,
+Exit codes: 0 done, 1 the run or the fit failed or a derivation is wrong, 2 the request was wrong,
 3 too many motions of a map failed,
 130 and 143 interrupted (with --out, what was computed is kept).
 """
@@ -79,6 +80,7 @@ def cli(context: click.Context) -> None:
     diffmech fit pendulum swing.csv --free length    its parameters from measured motion
     diffmech equations babyboot --format latex       its equations of motion
     diffmech crosscheck rolling_disc                 derived by independent routes, compared
+    diffmech check babyboot derivation.txt           are equations derived by hand right?
     diffmech simulate my_system.py:boot              a machine of your own
     """
     if context.invoked_subcommand is None:
@@ -96,6 +98,7 @@ for command in (
     fit,
     equations,
     crosscheck,
+    check,
     demo,
     doctor,
 ):

@@ -95,10 +95,12 @@ _OPTIONS = {
         )
     },
     "axes": "--axis",
+    "symbols": "--symbol",
     "max_steps": "--max-steps",
 }  # fmt: skip
 _PATTERNS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
     (re.compile(r"`names=\[(?P<names>[^\]]*)\]`"), lambda m: f"--names {_bare(m['names'])}"),
+    (re.compile(r'`params="(?P<word>\w+)"`'), lambda m: f"--vary {m['word']}"),
     (re.compile(r"diagnoses need"), lambda m: "`diffmech doctor SYSTEM` examines"),
     (re.compile(r"assemblies need"), lambda m: "--assemble needs"),
     (re.compile(r"pass `method=`, the same [^,]*, to load it"), lambda m: "no option can name it"),

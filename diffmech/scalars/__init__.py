@@ -33,8 +33,11 @@ from ._notation import (
 )
 from ._ordered import in_order as in_order
 from ._polynomials import (
+    AbstractReader as AbstractReader,
     Monomial as Monomial,
+    Polynomial as Polynomial,
     common_factors as common_factors,
+    multiplied as multiplied,
     without_all as without_all,
 )
 from ._readable import Grouped as Grouped, OutOfTime as OutOfTime, Readable as Readable

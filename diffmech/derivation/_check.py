@@ -1,0 +1,311 @@
+"""Equations derived by hand, compared with a machine's own at random states."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import jax
+import numpy as np
+
+from .._checks import as_count
+from .._suggest import quoted
+from .._typing import Params
+from ..model import AbstractSystem, match_params, require_finite_params, require_system
+from ..motion import require_lagrangian
+from ..scalars import spelled
+from ._check_record import (
+    RIGHT,
+    UNDECIDED,
+    UP_TO_A_FACTOR,
+    WRONG,
+    DerivationCheck,
+    EquationCheck,
+)
+from ._factors import EMPTY, Meaning, meanings, undetermined
+from ._hand_written import Lagrangian, read_hand_written
+from ._library import Library
+from ._locate import Case, Mistake, mistakes, quantities_of
+from ._rows import rows_at
+from ._states import GIVEN, NONZERO, VARIED, random_points
+from ._symbols import Symbols
+from ._symmetry import assumed_symmetry
+from ._truth import Points, Truth
+from ._unused import unused
+
+_SAME = 1e-8  # of an equation's size: what rounding may leave at states that are well conditioned
+_FEWEST = 20  # states that must be comparable
+_WAYS = (VARIED, NONZERO, GIVEN)
+
+
+def check_derivation(
+    system: AbstractSystem,
+    hand_written: Any,
+    params: Params | str = VARIED,
+    *,
+    symbols: Mapping[str, str] | None = None,
+    states: int | None = None,
+    seed: int = 0,
+) -> DerivationCheck:
+    """Whether equations derived by hand are those of a machine, and if not, where the mistake is.
+
+    An equation is right if it vanishes at the machine's own q̈ for every admissible state, so that
+    any combination of right equations is right; all together they must determine q̈. The verdict
+    comes from random states with random parameters, and so do the guesses, see `EquationCheck`.
+
+    Args:
+        hand_written: one of
+
+            - text, one equation a line: `qB'' = -sin(qB)*cos(qB)*qA'^2*(IBx-IBy)/IBz`; coordinates
+              with ' and '' for rates and accelerations, t, parameters by path, names for what is
+              used again (`I1 = IA + mA*LA^2`), comments behind #. On a constrained machine the
+              multipliers may be named: as its rows are, or lam[0], lam[1]. Nothing is executed.
+            - a function `(q, qd, t, params) -> qdd`, of JAX, NumPy or plain Python;
+            - residuals `(q, qd, qdd, t, params) -> r`, any number of them, or
+              `(q, qd, qdd, lam, t, params) -> r` with the multipliers;
+            - `(mass, bias)` or {"mass": ..., "bias": ...}: functions `(q, t, params) -> (n, n)` and
+              `(q, qd, t, params) -> (n,)`, in M q̈ + b = 0;
+            - `dm.derivation.Lagrangian(function)`: compared without the machine's forces and
+              constraints, up to a factor and a gauge term.
+        params: "varied": every state has parameters of its own, up to 20 % off the machine's, and
+            those that are zero are not; "nonzero": zeros stay zero, what multiplies them may be
+            left out; "given": the machine's own numbers; or parameters, which are taken as they
+            are. Moments of inertia stay those of a body; equal ones stay equal if the equations use
+            one of them for both.
+        symbols: other names for parameters and coordinates in the text, {"m1": "masses[0]"}.
+        states: how many; None takes enough for the number of parameters.
+        seed: of the states.
+
+    Raises:
+        ValueError: text that cannot be read, with line and column; a function that raises or
+            returns another shape; a form that is none of these.
+    """
+    require_system(system)
+    system, vary = _parameters(system, params)
+    rng = np.random.default_rng(as_count(seed, "seed", 0))
+    of_lagrangian = isinstance(hand_written, Lagrangian)
+    laws = None
+    if of_lagrangian:
+        laws = require_lagrangian(system, "checking a Lagrangian")
+        laws = laws._replace(forces=None, dissipation=None, constraints=())
+    truth = Truth(system, laws)
+    names = Symbols(system, truth.inputs, symbols)
+    written = read_hand_written(truth, hand_written, names)
+    numbers = len(names.parameters)
+    wanted = max(96, 2 * numbers + 20 * system.n)
+    count = wanted if states is None else as_count(states, "states", _FEWEST)
+    symmetry = "" if vary == GIVEN else assumed_symmetry(truth, written, vary)
+    points, motions = random_points(truth, count, rng, vary, symmetric=bool(symmetry))
+    if written.uses_multipliers and not np.all(motions.unique):
+        raise ValueError(
+            f"`hand_written` must not use multipliers of {system.name!r}, but does: its rows "
+            "depend on each other, so that the multipliers are not determined; eliminate them"
+        )
+    rows = rows_at(written, points, motions)
+    case = Case(truth, names, written, rows, points, motions)
+    if symmetry:
+        case = case._replace(written=written._replace(remarks=(*written.remarks, symmetry)))
+    return _verdict(case, rng, vary, of_lagrangian, count)
+
+
+def _parameters(system: AbstractSystem, params: Params | str) -> tuple[AbstractSystem, str]:
+    """The machine with the numbers asked for, and how they are to vary."""
+    if params is None:
+        return system, VARIED
+    if isinstance(params, str):
+        if params not in _WAYS:
+            raise ValueError(
+                f"`params` must be {', '.join(map(repr, _WAYS))} or parameters, but is "
+                f"{quoted(params)}"
+            )
+        return system, params
+    import equinox as eqx
+
+    params = match_params(params, system.params)
+    require_finite_params(params)
+    return eqx.tree_at(lambda one: one.params, system, params), GIVEN
+
+
+def _verdict(
+    case: Case, rng: np.random.Generator, vary: str, of_lagrangian: bool, count: int
+) -> DerivationCheck:
+    truth, written, rows = case.truth, case.written, case.rows
+    disagreement = rows.disagreement()
+    comparable = int(np.sum(rows.comparable))
+    enough = comparable >= max(_FEWEST, count // 2)
+    finite = np.all(np.isfinite(rows.value) & np.isfinite(rows.size), axis=0)
+    largest = np.max(np.nan_to_num(disagreement, nan=0.0), axis=0, initial=0.0)
+    holds = (largest <= _SAME) & (comparable > 0)
+    wrong = [int(j) for j in np.flatnonzero(~holds)] if comparable else []
+    lost, says = undetermined(case)
+    library = Library(truth, case.symbols) if wrong and truth.places is not None else None
+    found = mistakes(case, library, wrong, rng)
+    meant = meanings(case, holds, quantities_of(case)) if comparable else {}
+    needed = truth.n - _rank_of_rows(truth, case.points)
+    needed += truth.m if written.uses_multipliers else 0
+    remarks = [*written.remarks, *_remarks(case, comparable, finite, lost, needed)]
+    if of_lagrangian and not wrong and comparable:
+        remarks += _one_factor(meant)
+    m = rows.value.shape[1]
+    sizes = {}
+    if library is not None:
+        sizes = {row: library.count(row) for row in range(truth.n + truth.m)}
+    checks = [
+        _equation(case, j, holds, finite, found.get(j), meant.get(j), says, disagreement, lost,
+                  sizes)
+        for j in range(m)
+    ]  # fmt: skip
+    uneven = of_lagrangian and bool(meant) and len(_factors(meant)) > 1
+    right = bool(
+        enough and np.all(finite) and np.all(rows.comparable) and not wrong and not lost and m
+        and not uneven and not any(one.verdict == WRONG for one in checks)
+    )  # fmt: skip
+    remarks += unused(case, vary) if comparable and not lost else []
+    if wrong and written.uses_multipliers:
+        remarks += _with_other_multipliers(case)
+    if wrong and vary == VARIED:
+        remarks += _right_otherwise(case)
+    total = sum(one.credit for one in checks) / max(needed, m, 1)
+    credit = 1.0 if right else min(total, 1.0)
+    return DerivationCheck(
+        right, tuple(checks), float(credit), tuple(dict.fromkeys(remarks)), truth.system.name,
+        written.form, comparable, needed,
+    )  # fmt: skip
+
+
+def _equation(
+    case: Case,
+    j: int,
+    holds: np.ndarray,
+    finite: np.ndarray,
+    mistake: Mistake | None,
+    meaning: Meaning | None,
+    says: list[str],
+    disagreement: np.ndarray,
+    lost: str,
+    sizes: dict[int, int],
+) -> EquationCheck:
+    written = case.written
+    column = disagreement[:, j]
+    at = int(np.argmax(np.nan_to_num(column, nan=-1.0)))
+    verdict, factor, guess, where, term, credit = RIGHT, None, "", "", "", 1.0
+    line = written.lines[j] if written.lines else None
+    place = None
+    if not np.any(case.rows.comparable) or (holds[j] and not finite[j]):
+        verdict, credit, guess = UNDECIDED, 0.0, "it is not finite at some states"
+        at = int(np.argmin(np.isfinite(case.rows.value[:, j])))
+    elif not holds[j]:
+        verdict, credit = WRONG, 0.0
+        if mistake is not None:
+            explanation = mistake.explanation
+            guess, where, term = explanation.guess, explanation.where, explanation.term
+            line, place = mistake.line, mistake.column
+            several = 1 + explanation.term.count("; ")
+            own = j if j in sizes else max(sizes, default=-1)  # by what the piece is called
+            total = sizes.get(explanation.row if explanation.row >= 0 else own, 0)
+            credit = max(1 - several / total, 0.0) if total and explanation.place >= 0 else 0.0
+    elif says[j]:
+        # It holds, and yet it is no equation of motion, or none that was not there.
+        empty = says[j] == EMPTY
+        verdict, guess = (WRONG, says[j]) if empty or lost else (RIGHT, says[j])
+        credit = 0.0 if verdict == WRONG else 1.0
+    elif meaning is not None:
+        factor, guess = meaning.factor, meaning.words
+        if factor is not None and factor != 1.0:
+            verdict = UP_TO_A_FACTOR
+    return EquationCheck(
+        j + 1, written.texts[j] if j < len(written.texts) else f"residual {j + 1}", verdict,
+        factor, where, term, guess, float(column[at]), _state(case, at), line, place, credit,
+    )  # fmt: skip
+
+
+def _state(case: Case, at: int) -> dict[str, float]:
+    """One of the states by name."""
+    points, names = case.points, case.symbols
+    found: dict[str, float] = {}
+    for mark, values in (("", points.q), ("'", points.qd)):
+        for name, value in zip(names.coordinates, values[at], strict=True):
+            found[name + mark] = float(value)
+    found["t"] = float(points.t[at])
+    given = case.truth.given(points)
+    for path, place in names.parameters.items():
+        found[path] = float(given[place][at])
+    return found
+
+
+def _rank_of_rows(truth: Truth, points: Points) -> int:
+    if not truth.m:
+        return 0
+    return int(np.max(np.linalg.matrix_rank(truth.at(points, "jacobian")[0], tol=1e-9)))
+
+
+def _remarks(case: Case, comparable: int, finite: np.ndarray, lost: str, needed: int) -> list[str]:
+    states, m = case.rows.value.shape
+    found = []
+    if comparable < states:
+        found.append(
+            f"not finite at {states - comparable} of {states} states, so that it cannot be called "
+            "right"
+        )
+    del finite
+    if m < needed:
+        found.append(
+            f"{needed} independent equations are needed for the motion of "
+            f"{case.truth.system.name}, but {m} {'is' if m == 1 else 'are'} given"
+        )
+    if lost:
+        found.append(lost)
+    return found
+
+
+def _factors(meant: Mapping[int, Meaning]) -> set[float | None]:
+    return {None if one.factor is None else round(one.factor, 7) for one in meant.values()}
+
+
+def _one_factor(meant: Mapping[int, Meaning]) -> list[str]:
+    if len(_factors(meant)) < 2:
+        return []
+    return [
+        "without forces it gives the same motion, but it is not the machine's Lagrangian times one "
+        "factor plus a gauge term: forces would act differently"
+    ]
+
+
+def _with_other_multipliers(case: Case) -> list[str]:
+    """Whether equations would hold with multipliers that mean something else."""
+    rows, n = case.rows, case.truth.n
+    good = rows.comparable
+    shares, value = rows.slope[good][:, :, n:], rows.value[good]
+    change = np.einsum("skj,sj->sk", np.linalg.pinv(shares), value)
+    left = value - np.einsum("sjk,sk->sj", shares, change)
+    if not np.any(good) or np.max(np.abs(left) / rows.size[good]) > _SAME:
+        return []
+    return [
+        "with other multipliers the equations would hold: lam are the machine's own, which push "
+        "along the gradients of its constraints (`dm.multipliers`); eliminate them, or scale yours"
+    ]
+
+
+def _right_otherwise(case: Case) -> list[str]:
+    """Whether what is wrong in general is right for the machine's own numbers."""
+    rng = np.random.default_rng(0)
+    for vary, what in (
+        (NONZERO, "where its parameters that are zero stay zero: {zeros}"),
+        (GIVEN, "at the machine's own numbers alone"),
+    ):
+        points, motions = random_points(case.truth, 48, rng, vary)
+        rows = rows_at(case.written, points, motions)
+        if np.all(rows.comparable) and np.max(rows.disagreement(), initial=0.0) <= _SAME:
+            zeros = ", ".join(_zeros(case))
+            said = what.format(zeros=zeros)
+            return [f'the equations are right {said} (`params="{vary}"` checks so)']
+    return []
+
+
+def _zeros(case: Case) -> list[str]:
+    leaves = jax.tree.leaves(case.truth.system.params)
+    places = jax.tree.leaves(case.truth.inputs.params)
+    return [
+        spelled(case.truth.tape, int(place), case.symbols.spelled)
+        for leaf, where in zip(leaves, places, strict=True)
+        for value, place in zip(np.ravel(leaf), np.ravel(where), strict=True)
+        if value == 0
+    ]

@@ -1,0 +1,125 @@
+"""Functions written for plain numbers and NumPy, traced: scalars that write what is done to them.
+
+NumPy calls the methods of an array's entries where they are objects, so that `np.sin(q)` writes
+"sin" for every entry. What needs a number to go on, an `if` or `math.sin`, raises.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import numpy as np
+
+from ..scalars import Place, Tape
+
+_FUNCTIONS = {
+    **{name: name for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh", "exp", "log", "sqrt")},
+    "sign": "sign",
+    "arcsinh": "asinh",
+    "arcsin": "asin",
+    "arccos": "acos",
+    "arctan": "atan",
+}
+
+
+class NotPlainError(TypeError):
+    """A scalar was asked for its value."""
+
+
+class WritingScalar:
+    """A place on a tape that writes arithmetic behind itself."""
+
+    __slots__ = ("_tape", "place")
+
+    def __init__(self, tape: Tape, place: Place):
+        self._tape, self.place = tape, place
+
+    def _other(self, value: Any) -> Place | None:
+        if isinstance(value, WritingScalar):
+            return value.place
+        if isinstance(value, int | float | np.number):
+            return self._tape.constant(float(value))
+        return None
+
+    def _binary(self, name: str, other: Any, swapped: bool = False) -> Any:
+        place = self._other(other)
+        if place is None:
+            return NotImplemented
+        pair = (place, self.place) if swapped else (self.place, place)
+        return WritingScalar(self._tape, self._tape.operate(name, *pair))
+
+    def __add__(self, other: Any) -> Any:
+        return self._binary("add", other)
+
+    def __radd__(self, other: Any) -> Any:
+        return self._binary("add", other, True)
+
+    def __sub__(self, other: Any) -> Any:
+        return self._binary("sub", other)
+
+    def __rsub__(self, other: Any) -> Any:
+        return self._binary("sub", other, True)
+
+    def __mul__(self, other: Any) -> Any:
+        return self._binary("mul", other)
+
+    def __rmul__(self, other: Any) -> Any:
+        return self._binary("mul", other, True)
+
+    def __truediv__(self, other: Any) -> Any:
+        return self._binary("div", other)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return self._binary("div", other, True)
+
+    def __neg__(self) -> Any:
+        return WritingScalar(self._tape, self._tape.operate("neg", self.place))
+
+    def __pos__(self) -> Any:
+        return self
+
+    def __abs__(self) -> Any:
+        return WritingScalar(self._tape, self._tape.operate("abs", self.place))
+
+    def __pow__(self, power: Any) -> Any:
+        if isinstance(power, int | float | np.number) and float(power) == int(power):
+            return WritingScalar(self._tape, self._tape.power(self.place, int(power)))
+        return self._binary("pow", power)
+
+    def __bool__(self) -> bool:
+        raise NotPlainError("a value decides")
+
+    def __float__(self) -> float:
+        raise NotPlainError("a plain number is needed")
+
+    def __lt__(self, other: Any) -> bool:
+        raise NotPlainError("a value decides")
+
+    __le__ = __gt__ = __ge__ = __lt__
+
+    def __getattr__(self, name: str) -> Callable[[], Any]:
+        if name not in _FUNCTIONS:
+            raise AttributeError(name)
+        place = self._tape.operate(_FUNCTIONS[name], self.place)
+        return lambda: WritingScalar(self._tape, place)
+
+
+def written_by_objects(tape: Tape, function: Callable[..., Any], arguments: Any) -> np.ndarray:
+    """What a function of plain numbers does, on the tape.
+
+    Raises:
+        Exception: whatever the function does when it is given no numbers.
+    """
+
+    def scalars(places: np.ndarray) -> Any:
+        whole = np.empty(np.shape(places), dtype=object)
+        for index, place in np.ndenumerate(places):
+            whole[index] = WritingScalar(tape, int(place))
+        return whole if whole.shape else whole[()]
+
+    result = np.asarray(function(*jax.tree.map(scalars, tuple(arguments))), dtype=object)
+    places = np.empty(result.shape, dtype=np.int64)
+    for index, value in np.ndenumerate(result):
+        plain = isinstance(value, int | float | np.number)
+        places[index] = tape.constant(float(value)) if plain else value.place
+    return places

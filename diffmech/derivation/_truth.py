@@ -1,0 +1,186 @@
+"""A machine's own equations as a scalar program, and how it moves at many states.
+
+    M q̈ + b − Jᵀλ = 0,   J q̈ + c = 0
+
+in which every state has parameters of its own. Nothing is compiled, unless a function of the
+machine has no scalar form.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from .._typing import Params
+from ..model import AbstractSystem, ExplicitLaws, Laws
+from ..motion import mass_and_bias_of, residual_of, rows_of
+from ..scalars import ArrayProgram, NotScalar, Place, Tape, given, unknowns, write
+from ._symbols import Inputs
+
+_LOST = 1e-9  # of the largest singular value: below it a row or a direction of motion is lost
+
+
+class Points(NamedTuple):
+    """Many states: q, q̇, q̈ of shape (states, n), λ (states, m), t (states,), parameters with the
+    states in front."""
+
+    q: np.ndarray
+    qd: np.ndarray
+    qdd: np.ndarray
+    lam: np.ndarray
+    t: np.ndarray
+    params: Any
+
+    def kept(self, which: np.ndarray) -> "Points":
+        """Some of them."""
+        params = jax.tree.map(lambda leaf: leaf[which], self.params)
+        q, qd, qdd, lam, t = (array[which] for array in self[:-1])
+        return Points(q, qd, qdd, lam, t, params)
+
+    def repeated(self, times: int) -> "Points":
+        """All of them several times, one after the other."""
+
+        def again(leaf: np.ndarray) -> np.ndarray:
+            return np.concatenate([leaf] * times)
+
+        q, qd, qdd, lam, t = (again(array) for array in self[:-1])
+        return Points(q, qd, qdd, lam, t, jax.tree.map(again, self.params))
+
+
+class Motions(NamedTuple):
+    """How a machine moves at many states.
+
+    Attributes:
+        qdd, lam: q̈, shape (states, n), and λ, (states, m).
+        inverse: of [[M, −Jᵀ], [J, 0]], which takes (−b, −c) to (q̈, λ).
+        sound: where all is determined and finite.
+        unique: where the multipliers are, too.
+        condition: of the matrix with units scaled out.
+        units: of the coordinates, 1/√Mᵢᵢ, shape (states, n).
+    """
+
+    qdd: np.ndarray
+    lam: np.ndarray
+    inverse: np.ndarray
+    sound: np.ndarray
+    unique: np.ndarray
+    condition: np.ndarray
+    units: np.ndarray
+
+
+class Truth:
+    """The equations of one machine, or those of other laws for its coordinates and parameters.
+
+    Attributes:
+        tape: the scalar program, on which others may write, too.
+        inputs: places of q, q̇, q̈, λ, t and the parameters.
+        places: of "mass", "bias", "jacobian", "drift", "rate", "place", and of "rows": the left
+            sides of the n + m equations; None if they have no scalar form.
+    """
+
+    def __init__(self, system: AbstractSystem, laws: Laws | ExplicitLaws | None = None):
+        laws, n = system.laws if laws is None else laws, system.n
+        params = jax.tree.map(lambda leaf: np.zeros(np.shape(leaf)), system.params)
+        self.system, self.n, self.m = system, n, 0
+        if isinstance(laws, Laws) and laws.constraints:
+            shape = jax.eval_shape(
+                lambda q, p: residual_of(laws, q, jnp.asarray(0.0), p), np.zeros(n), params
+            )
+            self.m = shape.shape[0]
+        self.tape = Tape()
+        vector = np.zeros(n)
+        example = (vector, vector, vector, np.zeros(self.m), np.zeros(()), params)
+        self.inputs = Inputs(*unknowns(self.tape, example))
+        self._programs: dict[tuple[str, ...], ArrayProgram] = {}
+        self._compiled: Callable[..., Any] | None = None
+        self.places: dict[str, Any] | None = None
+        function = _everything(laws)
+        try:
+            self.places = write(self.tape, function, *self.inputs)
+        except NotScalar:
+            self._compiled = jax.jit(jax.vmap(function))
+
+    def given(self, points: Points) -> dict[int, Any]:
+        """What the inputs stand for."""
+        return given(tuple(self.inputs), tuple(points))
+
+    def at(self, points: Points, *names: str) -> list[np.ndarray]:
+        """Quantities at many states, the states in front."""
+        if self._compiled is not None:
+            found = self._compiled(*points)
+            return [np.asarray(found[name]) for name in names]
+        assert self.places is not None
+        program = self._programs.get(names)
+        if program is None:
+            asked = np.concatenate([np.ravel(self.places[name]) for name in names])
+            program = self._programs[names] = ArrayProgram(self.tape, asked)
+        values = program(self.given(points))
+        return [_at(values, self.places[name], len(points.q)) for name in names]
+
+    def of(self, points: Points, places: Any) -> np.ndarray:
+        """The values of places of the tape, the states in front."""
+        values = ArrayProgram(self.tape, places)(self.given(points))
+        return _at(values, places, len(points.q))
+
+    def motions(self, points: Points) -> Motions:
+        """q̈ and λ; rows that say nothing new exert no force."""
+        mass, bias, rows, drift = self.at(points, "mass", "bias", "jacobian", "drift")
+        states, n, m = len(mass), self.n, self.m
+        finite = np.all(np.isfinite(mass), axis=(1, 2)) & np.all(np.isfinite(rows), axis=(1, 2))
+        mass = np.where(finite[:, None, None], mass, np.eye(n))
+        rows = np.where(finite[:, None, None], rows, 0.0)
+        diagonal = np.abs(np.einsum("sii->si", mass))
+        units = 1 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
+        lengths = np.linalg.norm(rows * units[:, None, :], axis=2)
+        of_rows = 1 / np.where(lengths > 0, lengths, 1.0)
+        scale = np.concatenate([units, of_rows], axis=1)
+        whole = np.zeros((states, n + m, n + m))
+        whole[:, :n, :n] = mass
+        whole[:, :n, n:] = -rows.swapaxes(1, 2)
+        whole[:, n:, :n] = rows
+        whole *= scale[:, :, None] * scale[:, None, :]
+        values = np.linalg.svd(whole, compute_uv=False)
+        inverse = np.linalg.pinv(whole, rcond=_LOST) * scale[:, :, None] * scale[:, None, :]
+        kept = values > _LOST * values[:, :1]
+        condition = values[:, 0] / np.min(np.where(kept, values, np.inf), axis=1)
+        redundant = np.zeros(states, dtype=int)
+        if m:
+            unit_rows = rows * units[:, None, :] * of_rows[:, :, None]
+            redundant = m - np.linalg.matrix_rank(unit_rows, tol=_LOST)
+        right = -np.concatenate([bias, drift], axis=1)
+        with np.errstate(all="ignore"):
+            found = np.einsum("sij,sj->si", inverse, right)
+        sound = finite & (np.sum(~kept, axis=1) <= redundant) & np.all(np.isfinite(found), axis=1)
+        return Motions(found[:, :n], found[:, n:], inverse, sound, redundant == 0, condition, units)
+
+
+def _at(values: dict[Place, Any], places: Any, states: int) -> np.ndarray:
+    """Values of an array of places, the states in front."""
+    places = np.asarray(places)
+    whole = np.empty((states, places.size))
+    for k, place in enumerate(places.ravel().tolist()):
+        whole[:, k] = values[place]
+    return whole.reshape(states, *places.shape)
+
+
+def _everything(laws: Laws | ExplicitLaws) -> Callable[..., dict[str, Any]]:
+    """All that is asked of a machine at one state."""
+
+    def everything(q: Any, qd: Any, qdd: Any, lam: Any, t: Any, params: Params) -> dict[str, Any]:
+        nothing = jnp.zeros(0, q.dtype)
+        if isinstance(laws, ExplicitLaws):
+            mass, bias = jnp.eye(q.size, dtype=q.dtype), -laws.acceleration(q, qd, t, params)
+        else:
+            mass, bias = mass_and_bias_of(laws, q, qd, t, params)
+        rows, drift, rate, place = jnp.zeros((0, q.size), q.dtype), nothing, nothing, nothing
+        if isinstance(laws, Laws) and laws.constraints:
+            found = rows_of(laws, q, qd, t, params)
+            rows, drift, rate = found.jacobian, found.drift, found.rate
+            place = residual_of(laws, q, t, params)
+        balance = jnp.concatenate([mass @ qdd + bias - lam @ rows, rows @ qdd + drift])
+        names = ("mass", "bias", "jacobian", "drift", "rate", "place", "rows")
+        return dict(zip(names, (mass, bias, rows, drift, rate, place, balance), strict=True))
+
+    return everything
