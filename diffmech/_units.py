@@ -15,6 +15,17 @@ _SIMPLE: dict[str, tuple[str, float]] = {
     "ms": ("s", 1e-3),
     "s": ("s", 1.0),
 }
+# Powers of kg, m and s.
+_DIMENSIONS = {
+    "1": (0, 0, 0),
+    "rad": (0, 0, 0),
+    "kg": (1, 0, 0),
+    "m": (0, 1, 0),
+    "s": (0, 0, 1),
+    "N": (1, 1, -2),
+    "J": (1, 2, -2),
+    "W": (1, 2, -3),
+}
 CONVERTED = tuple(_SIMPLE)  # the words that `in_si` knows, each also per second
 
 
@@ -35,3 +46,19 @@ def rate_unit(unit: str) -> str:
 def unit_after(unit: str) -> str:
     """A unit as it stands after a number: " kg", and nothing for pure and unknown ones."""
     return "" if unit in ("", "1") else f" {unit}"
+
+
+def dimension(unit: str) -> tuple[int, int, int] | None:
+    """Powers of kg, m and s in a unit, "N m/rad" is (1, 2, -2); None if there are other words."""
+    if not unit:
+        return None
+    total = [0, 0, 0]
+    for side, words in zip((1, -1), unit.split("/"), strict=False):
+        for word in words.split():
+            name, _, power = word.partition("^")
+            powers = _DIMENSIONS.get(name)
+            if powers is None or not (power or "1").isdigit():
+                return None
+            total = [x + side * int(power or 1) * y for x, y in zip(total, powers, strict=True)]
+    mass, length, time = total
+    return None if unit.count("/") > 1 else (mass, length, time)

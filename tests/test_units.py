@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import diffmech as dm
+from diffmech._units import dimension
 from diffmech.analysis import BandEdges, Bifurcation
 from diffmech.analysis._axes import as_axes
 from diffmech.analysis._band_edges import _resolved
@@ -29,6 +30,15 @@ KNOWN = {
     "1", "rad", "rad/s", "m", "m/s", "m/s^2", "kg", "kg/m", "kg m^2", "N", "N m", "N/m", "N m/rad",
     "N s/m", "N s^2/m^2", "N m s/rad", "N m s^2/rad^2",
 }  # fmt: skip
+
+
+def test_dimensions_are_powers_of_mass_length_and_time() -> None:
+    assert {unit: dimension(unit) for unit in ("1", "rad/s", "m/s^2", "kg m^2", "N m s^2/rad^2")} == {
+        "1": (0, 0, 0), "rad/s": (0, 0, -1), "m/s^2": (0, 1, -2), "kg m^2": (1, 2, 0),
+        "N m s^2/rad^2": (1, 2, 0),
+    }  # fmt: skip
+    assert all(dimension(unit) is not None for unit in KNOWN)
+    assert [dimension(unit) for unit in ("", "furlong", "m/s/s", "m^x")] == [None] * 4
 
 
 @pytest.mark.parametrize("name", CATALOGUE)
