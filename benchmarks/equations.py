@@ -54,8 +54,8 @@ class Model:
                 name = q.func.__name__ + "'" * marks
                 plain[q.diff(self.t, marks) if marks else q] = sp.Symbol(name, real=True)
         if constraints:
-            for k, multiplier in enumerate(list(method.lam_vec)):  # SymPy's act the other way
-                plain[multiplier] = -sp.Symbol(f"lambda{k + 1}", real=True)
+            for k in range(len(constraints)):  # SymPy's multipliers act the other way
+                plain[method.lam_vec[k]] = -sp.Symbol(f"lambda{k + 1}", real=True)
         return [one.xreplace(plain) for one in equations]
 
 

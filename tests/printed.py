@@ -50,10 +50,12 @@ def _taking_arrays(function: Any) -> Callable[..., None]:
     function.restype = None
 
     def call(*arguments: Any) -> None:
-        held = [np.ascontiguousarray(x, float) if np.ndim(x) else x for x in arguments]
-        function(
-            *(x.ctypes.data_as(ctypes.c_void_p) if np.ndim(x) else ctypes.c_double(x) for x in held)
-        )
+        given: list[Any] = []
+        for x in arguments:
+            held = np.ascontiguousarray(x, float)
+            pointer = held.ctypes.data_as(ctypes.c_void_p)
+            given.append(pointer if np.ndim(x) else ctypes.c_double(held.item()))
+        function(*given)
 
     return call
 

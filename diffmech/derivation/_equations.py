@@ -4,8 +4,6 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import equinox as eqx
-import jax
-import numpy as np
 
 from .._checks import as_scalar
 from .._suggest import quoted, suggestion
@@ -22,6 +20,7 @@ from ..scalars import NotScalar, Places, source
 from ._broken import broken
 from ._formulas import Formulas, formulas_of
 from ._latex import width
+from ._left_out import same_of, zeros_of
 from ._page import Page, page_of
 from ._sections import Sections
 from ._spelling import Spelling, as_latex, as_text
@@ -239,9 +238,9 @@ def equations(
     params = match_params(params, system.params)
     require_finite_params(params)
     names = number_names(params)
-    zeros = _zeros(zero, params, names)
+    zeros = zeros_of(zero, params, names)
     try:
-        sections = Sections(system, params, zeros, _same(same or {}, names, zeros))
+        sections = Sections(system, params, zeros, same_of(same or {}, names, zeros))
     except NotScalar as error:
         raise ValueError(f"the equations of {system.name!r} cannot be printed: {error}") from error
     page = page_of(sections, limit)
@@ -287,53 +286,6 @@ def _too_large(system: AbstractSystem, how: str) -> str:
         f"`system` must be small enough to be printed, but the equations of {system.name!r} {how}: "
         "leave parameters out that are zero (`zero=True`), or take a smaller machine of its kind"
     )
-
-
-def _zeros(zero: bool | Iterable[str], params: Params, names: list[str]) -> set[str]:
-    if isinstance(zero, bool | np.bool_):
-        leaves = [np.ravel(leaf) for leaf in jax.tree.leaves(params)]
-        values = np.concatenate(leaves) if leaves else np.zeros(0)
-        return {name for name, value in zip(names, values, strict=True) if zero and value == 0}
-    given = [zero] if isinstance(zero, str) else list(zero)
-    return {name for path in given for name in _numbers_of(path, names, "zero")}
-
-
-def _numbers_of(path: str, names: list[str], argument: str) -> list[str]:
-    """All numbers that a path names: one, those of an array, or those of a part."""
-    found = [name for name in names if name == path or name.startswith((f"{path}[", f"{path}."))]
-    if not found:
-        arrays = [name.partition("[")[0] for name in names]
-        raise ValueError(
-            f"`{argument}` must name parameters, but there is no {quoted(path)}."
-            f"{suggestion(str(path), list(dict.fromkeys(arrays)))}"
-        )
-    return found
-
-
-def _same(same: Mapping[str, str], names: list[str], zeros: set[str]) -> dict[str, str]:
-    """Number by number; chains are followed to their end."""
-    pairs: dict[str, str] = {}
-    for path, other in same.items():
-        ours, theirs = _numbers_of(path, names, "same"), _numbers_of(other, names, "same")
-        if len(ours) != len(theirs):
-            raise ValueError(
-                f"`same` must pair parameters of one size, but {path!r} has {len(ours)} numbers "
-                f"and {other!r} {len(theirs)}"
-            )
-        pairs.update(zip(ours, theirs, strict=True))
-    found: dict[str, str] = {}
-    for name, other in pairs.items():
-        seen = {name}
-        while other in pairs:
-            if other in seen:
-                raise ValueError(
-                    f"`same` must not go in a circle, but {name!r} comes back to itself"
-                )
-            seen.add(other)
-            other = pairs[other]
-        if name not in zeros:
-            found[name] = other
-    return found
 
 
 def _wrapped(formulas: Iterable[str]) -> list[str]:
