@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-import jax
+import equinox as eqx
 import numpy as np
 
 from .._checks import as_count
@@ -11,7 +11,6 @@ from .._suggest import quoted
 from .._typing import Params
 from ..model import AbstractSystem, match_params, require_finite_params, require_system
 from ..motion import require_lagrangian
-from ..scalars import spelled
 from ._check_record import (
     RIGHT,
     UNDECIDED,
@@ -24,6 +23,7 @@ from ._factors import EMPTY, Meaning, meanings, undetermined
 from ._hand_written import Lagrangian, read_hand_written
 from ._library import Library
 from ._locate import Case, Mistake, mistakes, quantities_of
+from ._remarks import SAME, factors_of, on_factors, on_multipliers, on_parameters, remarks_on
 from ._rows import rows_at
 from ._states import GIVEN, NONZERO, VARIED, random_points
 from ._symbols import Symbols
@@ -31,7 +31,6 @@ from ._symmetry import assumed_symmetry
 from ._truth import Points, Truth
 from ._unused import unused
 
-_SAME = 1e-8  # of an equation's size: what rounding may leave at states that are well conditioned
 _FEWEST = 20  # states that must be comparable
 _WAYS = (VARIED, NONZERO, GIVEN)
 
@@ -117,8 +116,6 @@ def _parameters(system: AbstractSystem, params: Params | str) -> tuple[AbstractS
                 f"{quoted(params)}"
             )
         return system, params
-    import equinox as eqx
-
     params = match_params(params, system.params)
     require_finite_params(params)
     return eqx.tree_at(lambda one: one.params, system, params), GIVEN
@@ -133,7 +130,7 @@ def _verdict(
     enough = comparable >= max(_FEWEST, count // 2)
     finite = np.all(np.isfinite(rows.value) & np.isfinite(rows.size), axis=0)
     largest = np.max(np.nan_to_num(disagreement, nan=0.0), axis=0, initial=0.0)
-    holds = (largest <= _SAME) & (comparable > 0)
+    holds = (largest <= SAME) & (comparable > 0)
     wrong = [int(j) for j in np.flatnonzero(~holds)] if comparable else []
     lost, says = undetermined(case)
     library = Library(truth, case.symbols) if wrong and truth.places is not None else None
@@ -141,9 +138,9 @@ def _verdict(
     meant = meanings(case, holds, quantities_of(case)) if comparable else {}
     needed = truth.n - _rank_of_rows(truth, case.points)
     needed += truth.m if written.uses_multipliers else 0
-    remarks = [*written.remarks, *_remarks(case, comparable, finite, lost, needed)]
+    remarks = [*written.remarks, *remarks_on(case, comparable, lost, needed)]
     if of_lagrangian and not wrong and comparable:
-        remarks += _one_factor(meant)
+        remarks += on_factors(meant)
     m = rows.value.shape[1]
     sizes = {}
     if library is not None:
@@ -153,16 +150,16 @@ def _verdict(
                   sizes)
         for j in range(m)
     ]  # fmt: skip
-    uneven = of_lagrangian and bool(meant) and len(_factors(meant)) > 1
+    uneven = of_lagrangian and bool(meant) and len(factors_of(meant)) > 1
     right = bool(
         enough and np.all(finite) and np.all(rows.comparable) and not wrong and not lost and m
         and not uneven and not any(one.verdict == WRONG for one in checks)
     )  # fmt: skip
     remarks += unused(case, vary) if comparable and not lost else []
     if wrong and written.uses_multipliers:
-        remarks += _with_other_multipliers(case)
+        remarks += on_multipliers(case)
     if wrong and vary == VARIED:
-        remarks += _right_otherwise(case)
+        remarks += on_parameters(case)
     total = sum(one.credit for one in checks) / max(needed, m, 1)
     credit = 1.0 if right else min(total, 1.0)
     return DerivationCheck(
@@ -235,77 +232,3 @@ def _rank_of_rows(truth: Truth, points: Points) -> int:
     if not truth.m:
         return 0
     return int(np.max(np.linalg.matrix_rank(truth.at(points, "jacobian")[0], tol=1e-9)))
-
-
-def _remarks(case: Case, comparable: int, finite: np.ndarray, lost: str, needed: int) -> list[str]:
-    states, m = case.rows.value.shape
-    found = []
-    if comparable < states:
-        found.append(
-            f"not finite at {states - comparable} of {states} states, so that it cannot be called "
-            "right"
-        )
-    del finite
-    if m < needed:
-        found.append(
-            f"{needed} independent equations are needed for the motion of "
-            f"{case.truth.system.name}, but {m} {'is' if m == 1 else 'are'} given"
-        )
-    if lost:
-        found.append(lost)
-    return found
-
-
-def _factors(meant: Mapping[int, Meaning]) -> set[float | None]:
-    return {None if one.factor is None else round(one.factor, 7) for one in meant.values()}
-
-
-def _one_factor(meant: Mapping[int, Meaning]) -> list[str]:
-    if len(_factors(meant)) < 2:
-        return []
-    return [
-        "without forces it gives the same motion, but it is not the machine's Lagrangian times one "
-        "factor plus a gauge term: forces would act differently"
-    ]
-
-
-def _with_other_multipliers(case: Case) -> list[str]:
-    """Whether equations would hold with multipliers that mean something else."""
-    rows, n = case.rows, case.truth.n
-    good = rows.comparable
-    shares, value = rows.slope[good][:, :, n:], rows.value[good]
-    change = np.einsum("skj,sj->sk", np.linalg.pinv(shares), value)
-    left = value - np.einsum("sjk,sk->sj", shares, change)
-    if not np.any(good) or np.max(np.abs(left) / rows.size[good]) > _SAME:
-        return []
-    return [
-        "with other multipliers the equations would hold: lam are the machine's own, which push "
-        "along the gradients of its constraints (`dm.multipliers`); eliminate them, or scale yours"
-    ]
-
-
-def _right_otherwise(case: Case) -> list[str]:
-    """Whether what is wrong in general is right for the machine's own numbers."""
-    rng = np.random.default_rng(0)
-    for vary, what in (
-        (NONZERO, "where its parameters that are zero stay zero: {zeros}"),
-        (GIVEN, "at the machine's own numbers alone"),
-    ):
-        points, motions = random_points(case.truth, 48, rng, vary)
-        rows = rows_at(case.written, points, motions)
-        if np.all(rows.comparable) and np.max(rows.disagreement(), initial=0.0) <= _SAME:
-            zeros = ", ".join(_zeros(case))
-            said = what.format(zeros=zeros)
-            return [f'the equations are right {said} (`params="{vary}"` checks so)']
-    return []
-
-
-def _zeros(case: Case) -> list[str]:
-    leaves = jax.tree.leaves(case.truth.system.params)
-    places = jax.tree.leaves(case.truth.inputs.params)
-    return [
-        spelled(case.truth.tape, int(place), case.symbols.spelled)
-        for leaf, where in zip(leaves, places, strict=True)
-        for value, place in zip(np.ravel(leaf), np.ravel(where), strict=True)
-        if value == 0
-    ]

@@ -131,7 +131,7 @@ def _without_accelerations(
     points: Points,
     place: str,
 ) -> list[Explanation]:
-    """Equation j has lost the only term with an acceleration that it had: r = c (E_i − τ) = −c τ."""
+    """Equation j lost the only term with an acceleration that it had: r = c (E_i − τ) = −c τ."""
     terms = [term for term in library.terms if term.second]
     if not terms:
         return []

@@ -1,0 +1,94 @@
+"""What else is to be said of equations than right or wrong."""
+
+from collections.abc import Mapping
+
+import jax
+import numpy as np
+
+from ..scalars import spelled
+from ._factors import Meaning
+from ._locate import Case
+from ._rows import rows_at
+from ._states import GIVEN, NONZERO, random_points
+
+SAME = 1e-8  # of an equation's size: what rounding may leave at states that are well conditioned
+_FEW = 48  # states
+
+
+def remarks_on(case: Case, comparable: int, lost: str, needed: int) -> list[str]:
+    """What keeps equations from being right that all may hold."""
+    states, m = case.rows.value.shape
+    found = []
+    if comparable < states:
+        found.append(
+            f"not finite at {states - comparable} of {states} states, so that it cannot be called "
+            "right"
+        )
+    if m < needed:
+        found.append(
+            f"{needed} independent equations are needed for the motion of "
+            f"{case.truth.system.name}, but {m} {'is' if m == 1 else 'are'} given"
+        )
+    if lost:
+        found.append(lost)
+    return found
+
+
+def factors_of(meant: Mapping[int, Meaning]) -> set[float | None]:
+    """The different numbers that equations are multiplied by."""
+    return {None if one.factor is None else round(one.factor, 7) for one in meant.values()}
+
+
+def on_factors(meant: Mapping[int, Meaning]) -> list[str]:
+    """Whether a Lagrangian's equations have one factor in common."""
+    if len(factors_of(meant)) < 2:
+        return []
+    return [
+        "without forces it gives the same motion, but it is not the machine's Lagrangian times one "
+        "factor plus a gauge term: forces would act differently"
+    ]
+
+
+def on_multipliers(case: Case) -> list[str]:
+    """Whether equations would hold with multipliers that mean something else."""
+    rows, n = case.rows, case.truth.n
+    good = rows.comparable
+    shares, value = rows.slope[good][:, :, n:], rows.value[good]
+    change = np.einsum("skj,sj->sk", np.linalg.pinv(shares), value)
+    left = value - np.einsum("sjk,sk->sj", shares, change)
+    if not np.any(good) or np.max(np.abs(left) / rows.size[good]) > SAME:
+        return []
+    return [
+        "with other multipliers the equations would hold: lam are the machine's own, which push "
+        "along the gradients of its constraints (`dm.multipliers`); eliminate them, or scale yours"
+    ]
+
+
+def on_parameters(case: Case) -> list[str]:
+    """Whether what is wrong in general is right for the machine's own numbers."""
+    rng = np.random.default_rng(0)
+    for vary, what in (
+        (NONZERO, "where its parameters that are zero stay zero: {zeros}"),
+        (GIVEN, "at the machine's own numbers alone"),
+    ):
+        try:
+            points, motions = random_points(case.truth, _FEW, rng, vary)
+        except ValueError:  # its own numbers may leave the motion undetermined
+            continue
+        rows = rows_at(case.written, points, motions)
+        if np.all(rows.comparable) and np.max(rows.disagreement(), initial=0.0) <= SAME:
+            zeros = ", ".join(_zeros(case))
+            said = what.format(zeros=zeros)
+            return [f'the equations are right {said} (`params="{vary}"` checks so)']
+    return []
+
+
+def _zeros(case: Case) -> list[str]:
+    leaves = jax.tree.leaves(case.truth.system.params)
+    places = jax.tree.leaves(case.truth.inputs.params)
+    return [
+        spelled(case.truth.tape, int(place), case.symbols.spelled)
+        for leaf, where in zip(leaves, places, strict=True)
+        for value, place in zip(np.ravel(leaf), np.ravel(where), strict=True)
+        if value == 0
+    ]
