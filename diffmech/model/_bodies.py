@@ -23,7 +23,7 @@ from ..geometry import (
     tensor_of,
     times,
 )
-from ._parts import AbstractPart, Actions, point_of
+from ._parts import AbstractPart, point_of
 from ._rules import MASSES, measured
 from ._shapes import Shape, equal_box
 
@@ -79,10 +79,6 @@ class PlacedBody(AbstractPart):
                 total = minus(total, times(both, dot(columns[i], columns[j])))
         return 0.5 * total
 
-    def actions(self, rate: Pose) -> Actions:
-        del rate
-        return Actions()
-
     def sketch(self) -> Shape:
         """Its shape; with the mass centre last where all other points are corners of faces."""
         shape = equal_box(self.mass, tensor_of(self.inertia)) if self.shape is None else self.shape
@@ -105,10 +101,6 @@ class PlacedParticle(AbstractPart):
     def kinetic(self, rate: tuple[Any, ...]) -> Scalar:
         """T = 1/2 m |ṙ|²."""
         return 0.5 * times(self.mass, dot(rate, rate))
-
-    def actions(self, rate: tuple[Any, ...]) -> Actions:
-        del rate
-        return Actions()
 
     def sketch(self) -> Shape:
         return Shape(stacked(self.centre)[None])

@@ -27,7 +27,7 @@ from ..geometry import (
     stacked,
     times,
 )
-from ._parts import AbstractPart, Actions, point_of
+from ._parts import AbstractPart, point_of
 
 _AXES = {"x": (0, 1, 2), "y": (1, 2, 0), "z": (2, 0, 1)}
 
@@ -101,11 +101,6 @@ class AbstractHold(AbstractPart):
     @property
     def place(self) -> tuple[()]:
         return ()
-
-    def actions(self, rate: Any) -> Actions:
-        """None that are known: its forces are multipliers."""
-        del rate
-        return Actions()
 
     def residual(self) -> tuple[Any, ...]:
         """What must vanish of the place; plain numbers are left out."""

@@ -51,10 +51,6 @@ class Gravity(AbstractPart):
     def place(self) -> tuple[()]:
         return ()
 
-    def actions(self, rate: Any) -> Actions:
-        del rate
-        return Actions()
-
 
 def _vector(value: Numbers, label: str) -> Any:
     """Three numbers, traced or not, as an array."""

@@ -69,7 +69,9 @@ class AbstractPart(eqx.Module):
         Weight is left out: it acts on bodies.
         """
         del rate
-        return None
+        kind = type(self)
+        idle = (kind.potential, kind.effort) == (AbstractPart.potential, AbstractPart.effort)
+        return Actions() if idle else None
 
     def sketch(self) -> Shape | None:
         """What to draw, in space; None for nothing."""
@@ -94,10 +96,6 @@ class Scenery(AbstractPart):
     @property
     def place(self) -> tuple[()]:
         return ()
-
-    def actions(self, rate: Any) -> Actions:
-        del rate
-        return Actions()
 
     def sketch(self) -> Shape:
         if self.filled:
