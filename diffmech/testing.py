@@ -11,7 +11,7 @@ from .model import AbstractSystem
 def assert_derivation(
     system: AbstractSystem,
     hand_written: Any,
-    params: Params | str = "varied",
+    params: Params | str = None,
     *,
     symbols: Mapping[str, str] | None = None,
     states: int | None = None,

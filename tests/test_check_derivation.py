@@ -300,13 +300,42 @@ def test_what_is_ignored_is_remarked() -> None:
     assert any("do not depend on qA', qB'" in remark for remark in found.remarks)
 
 
-def test_parameters_that_are_zero_may_be_left_out_if_that_is_said() -> None:
+def test_features_that_are_off_may_be_left_out_as_a_whole() -> None:
     chain = dm.systems.n_link(n=1)
     text = "(inertias0 + masses0*centres0^2)*theta1'' = -masses0*gravity*centres0*sin(theta1)"
     found = dm.check_derivation(chain, text)
-    assert not found.right
-    assert any('`params="nonzero"` checks so' in remark for remark in found.remarks)
+    assert found.right
+    assert any("frictions[0], torques[0] are zero in n_link:n=1" in one for one in found.remarks)
+    strict = dm.check_derivation(chain, text, params="varied")
+    assert not strict.right
+    assert any('`params="nonzero"` checks so' in remark for remark in strict.remarks)
     assert dm.check_derivation(chain, text, params="nonzero").right
+    pair = dm.systems.n_link(n=2)
+    printed = str(dm.equations(pair)).split("\n\n")[1]
+    assert dm.check_derivation(pair, printed.replace("\n      ", " ")).right
+    torn = printed.replace("\n      ", " ").replace("torques[1]", "0", 1)
+    found = dm.check_derivation(pair, torn)
+    assert [one.right for one in found.equations] == [False, True], "it occurs in one, not in both"
+
+
+def test_numbers_that_do_not_occur_stand_in_proportion() -> None:
+    uniform = dm.systems.n_link(n=1)  # I = m l²/12
+    text = "theta1'' = -3/2*gravity/lengths0*sin(theta1)"
+    found = dm.check_derivation(uniform, text)
+    assert found.right
+    assert any("inertias[0]" in one and "of the proportions" in one for one in found.remarks)
+    assert not dm.check_derivation(uniform, text, params="varied").right
+    assert not dm.check_derivation(uniform, text.replace("/lengths0", "")).right, "l = 1 by chance"
+    assert not dm.check_derivation(uniform.with_params({"inertias[0]": 0.1}), text).right
+    unknown = dm.System(
+        lambda q, qd, t, p: 0.5 * p["I"] * qd[0] ** 2 + p["m"] * 9.81 * jnp.cos(q[0]),
+        {"a": "rad"}, {"I": 1.0, "m": 1.0},
+    )  # fmt: skip
+    assert not dm.check_derivation(unknown, "a'' = -9.81*sin(a)").right, "nothing tells the units"
+
+
+def test_zeros_and_own_numbers_may_be_asked_for() -> None:
+    chain = dm.systems.n_link(n=1)
     own = "theta1'' = -3/2*9.81*sin(theta1)"  # a uniform rod of 1 m
     assert not dm.check_derivation(chain, own, params="nonzero").right
     assert dm.check_derivation(chain, own, params="given").right

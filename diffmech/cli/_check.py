@@ -11,7 +11,8 @@ from ._options import debug_option, json_option
 from ._runs import system_with
 from ._words import assignments, for_the_shell, require_known
 
-_WAYS = ("varied", "nonzero", "given")
+_AUTO = "auto"
+_WAYS = (_AUTO, "varied", "nonzero", "given")
 _MOST_BYTES = 2_000_000  # of a text file
 
 
@@ -34,10 +35,11 @@ _MOST_BYTES = 2_000_000  # of a text file
 )
 @click.option(
     "--vary",
-    default="varied",
+    default=_AUTO,
     show_default=True,
     metavar="WORD",
-    help="Parameters: varied; nonzero, zeros stay zero; given, the machine's own numbers.",
+    help="Parameters: varied, zeros too; nonzero, zeros stay zero; given, the machine's own "
+    "numbers; auto, as the equations allow.",
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the random states.")
 @json_option
@@ -75,7 +77,9 @@ def check(
     from ..derivation import UnreadableTextError, check_derivation
 
     try:
-        found = check_derivation(machine, text, vary, symbols=named, seed=seed)
+        found = check_derivation(
+            machine, text, None if vary == _AUTO else vary, symbols=named, seed=seed
+        )
     except UnreadableTextError as error:
         # The caret below the mistake needs its lines, which a sentence would lose.
         click.echo(f"Error: {shortened(derivation)}: {error}", err=True)

@@ -1,7 +1,7 @@
 """Equations derived by hand, compared with a machine's own at random states."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import numpy as np
@@ -20,12 +20,14 @@ from ._check_record import (
     EquationCheck,
 )
 from ._factors import EMPTY, Meaning, meanings, undetermined
-from ._hand_written import Lagrangian, read_hand_written
+from ._granted import features_off, few, hidden_numbers
+from ._hand_written import HandWritten, Lagrangian, read_hand_written
 from ._library import Library
 from ._locate import Case, Mistake, mistakes, quantities_of
+from ._proportions import has_known_units
 from ._remarks import SAME, factors_of, on_factors, on_multipliers, on_parameters, remarks_on
 from ._rows import rows_at
-from ._states import GIVEN, NONZERO, VARIED, random_points
+from ._states import ALIKE, GIVEN, NONZERO, VARIED, Entry, random_points
 from ._symbols import Symbols
 from ._symmetry import assumed_symmetry
 from ._truth import Points, Truth
@@ -35,10 +37,18 @@ _FEWEST = 20  # states that must be comparable
 _WAYS = (VARIED, NONZERO, GIVEN)
 
 
+class _Way(NamedTuple):
+    """How parameters vary: which zeros stay, and what is to be said of all that."""
+
+    vary: str
+    off: frozenset[Entry] = frozenset()
+    said: str = ""
+
+
 def check_derivation(
     system: AbstractSystem,
     hand_written: Any,
-    params: Params | str = VARIED,
+    params: Params | str = None,
     *,
     symbols: Mapping[str, str] | None = None,
     states: int | None = None,
@@ -68,7 +78,10 @@ def check_derivation(
             those that are zero are not; "nonzero": zeros stay zero, what multiplies them may be
             left out; "given": the machine's own numbers; or parameters, which are taken as they
             are. Moments of inertia stay those of a body; equal ones stay equal if the equations use
-            one of them for both.
+            one of them for both. None: "varied"; but zeros of parameters that do not occur in the
+            equations stay zero (no springs, no friction), and if other numbers do not occur (the
+            moment of a uniform rod, whose mass and length do), machines of the same proportions
+            will do: the parameters in other units of mass, length and time. Remarks say so.
         symbols: other names for parameters and coordinates in the text, {"m1": "masses[0]"}.
         states: how many; None takes enough for the number of parameters.
         seed: of the states.
@@ -91,8 +104,56 @@ def check_derivation(
     numbers = len(names.parameters)
     wanted = max(96, 2 * numbers + 20 * system.n)
     count = wanted if states is None else as_count(states, "states", _FEWEST)
-    symmetry = "" if vary == GIVEN else assumed_symmetry(truth, written, vary)
-    points, motions = random_points(truth, count, rng, vary, symmetric=bool(symmetry))
+
+    def judged(way: _Way) -> DerivationCheck:
+        return _judged(truth, names, written, rng, way, of_lagrangian, count)
+
+    if vary:
+        return judged(_Way(vary))
+    off, felt = features_off(truth, written)
+    found = judged(_Way(VARIED, off, _on_zeros(felt, system)))
+    hidden = [] if found.right else hidden_numbers(truth, written)
+    if not hidden or not has_known_units(system):
+        return found
+    alike = judged(_Way(ALIKE, off, _on_proportions(hidden, system)))
+    return max(found, alike, key=lambda one: (one.right, _count(one), one.credit))
+
+
+def _count(found: DerivationCheck) -> int:
+    return sum(one.right for one in found.equations)
+
+
+def _on_zeros(off: list[str], system: AbstractSystem) -> str:
+    if not off:
+        return ""
+    is_, do = ("is", "does") if len(off) == 1 else ("are", "do")
+    return (
+        f"{few(off)} {is_} zero in {system.name} and {do} not occur in the equations: they were "
+        'kept zero (`params="varied"` does not)'
+    )
+
+
+def _on_proportions(hidden: list[str], system: AbstractSystem) -> str:
+    does = "does" if len(hidden) == 1 else "do"
+    return (
+        f"{few(hidden)} {does} not occur in the equations: they were compared for machines of the "
+        f'proportions of {system.name} (`params="varied"` is stricter)'
+    )
+
+
+def _judged(
+    truth: Truth,
+    names: Symbols,
+    written: HandWritten,
+    rng: np.random.Generator,
+    way: _Way,
+    of_lagrangian: bool,
+    count: int,
+) -> DerivationCheck:
+    """The verdict with parameters that vary in one way."""
+    system, vary = truth.system, way.vary
+    symmetry = assumed_symmetry(truth, written, vary) if vary in (VARIED, NONZERO) else ""
+    points, motions = random_points(truth, count, rng, vary, bool(symmetry), way.off)
     if written.uses_multipliers and not np.all(motions.unique):
         raise ValueError(
             f"`hand_written` must not use multipliers of {system.name!r}, but does: its rows "
@@ -100,15 +161,15 @@ def check_derivation(
         )
     rows = rows_at(written, points, motions)
     case = Case(truth, names, written, rows, points, motions)
-    if symmetry:
-        case = case._replace(written=written._replace(remarks=(*written.remarks, symmetry)))
+    remarks = (*written.remarks, *(one for one in (way.said, symmetry) if one))
+    case = case._replace(written=written._replace(remarks=remarks))
     return _verdict(case, rng, vary, of_lagrangian, count)
 
 
 def _parameters(system: AbstractSystem, params: Params | str) -> tuple[AbstractSystem, str]:
     """The machine with the numbers asked for, and how they are to vary."""
     if params is None:
-        return system, VARIED
+        return system, ""
     if isinstance(params, str):
         if params not in _WAYS:
             raise ValueError(
@@ -158,8 +219,8 @@ def _verdict(
     remarks += unused(case, vary) if comparable and not lost else []
     if wrong and written.uses_multipliers:
         remarks += on_multipliers(case)
-    if wrong and vary == VARIED:
-        remarks += on_parameters(case)
+    if wrong and vary in (VARIED, NONZERO):
+        remarks += on_parameters(case, vary)
     total = sum(one.credit for one in checks) / max(needed, m, 1)
     credit = 1.0 if right else min(total, 1.0)
     return DerivationCheck(

@@ -12,6 +12,7 @@ from ..model import (
     principal_moments,
     require_sound_params,
 )
+from ._proportions import in_other_units
 from ._truth import Motions, Points, Truth
 
 CHANGED = 0.2  # what parameters are changed by, at most, of themselves
@@ -27,18 +28,26 @@ _CONDITION = 1e3  # of the equations at states that are kept, if half of all sta
 _TRIES = 30  # draws of principal moments until they are those of a body
 _FEWEST = 8
 
-VARIED, NONZERO, GIVEN = "varied", "nonzero", "given"
+Entry = tuple[int, tuple[int, ...]]  # a single number: its leaf, and the index into it
+
+VARIED, NONZERO, GIVEN, ALIKE = "varied", "nonzero", "given", "alike"
 
 
 def random_points(
-    truth: Truth, count: int, rng: np.random.Generator, vary: str, symmetric: bool = False
+    truth: Truth,
+    count: int,
+    rng: np.random.Generator,
+    vary: str,
+    symmetric: bool = False,
+    off: frozenset[Entry] = frozenset(),
 ) -> tuple[Points, Motions]:
     """Up to `count` states on the machine's constraints, with the true q̈ and λ.
 
     Angles lie anywhere, other coordinates around those of the named starts; constrained machines
     stay near a start. Parameters are changed by up to 20 %, those that are zero made large enough
-    to be felt (`vary="varied"`); or zeros are kept ("nonzero"), or all numbers ("given"). Moments
-    of inertia stay those of a body; with `symmetric` equal ones of one body stay equal.
+    to be felt (`vary="varied"`), but for those that are `off`; or zeros are kept ("nonzero"), or
+    the proportions of the machine ("alike"), or all numbers ("given"). Moments of inertia stay
+    those of a body; with `symmetric` equal ones of one body stay equal.
 
     Raises:
         ValueError: there are hardly any states with finite accelerations.
@@ -46,9 +55,9 @@ def random_points(
     system = truth.system
     params = jax.tree.map(lambda leaf: np.array(leaf, float), system.params)
     if vary == VARIED:
-        params = _without_zeros(truth, params)
+        params = _without_zeros(truth, params, off)
     drawn = 3 * count if truth.m else 2 * count
-    points = _drawn(truth, params, drawn, rng, vary != GIVEN, symmetric)
+    points = _drawn(truth, params, drawn, rng, vary, symmetric)
     motions = truth.motions(points)
     limit = max(_CONDITION, float(np.median([1.0, *motions.condition[motions.sound]])))
     good = motions.sound & (motions.condition <= limit)
@@ -68,7 +77,7 @@ def _drawn(
     params: Any,
     count: int,
     rng: np.random.Generator,
-    change: bool,
+    vary: str,
     symmetric: bool = False,
 ) -> Points:
     system, n = truth.system, truth.n
@@ -82,7 +91,9 @@ def _drawn(
         q = np.where(angle, rng.uniform(-np.pi, np.pi, q.shape), q)
     still, t = np.zeros_like(q), rng.uniform(0, _LONGEST, count)
     many = _tiled(params, count)
-    if change:
+    if vary == ALIKE:
+        many = in_other_units(system, params, count, rng, CHANGED)
+    elif vary != GIVEN:
         many = _changed(system, params, count, rng, symmetric)
     points = Points(q, still, still, np.zeros((count, truth.m)), t, many)
     points = _admissible(truth, points, size)
@@ -179,11 +190,16 @@ def _is_sound(params: Any) -> bool:
     return True
 
 
-def _without_zeros(truth: Truth, params: Any) -> Any:
-    """The parameters with every zero made large enough to be felt, where a rule allows it."""
+def _without_zeros(truth: Truth, params: Any, off: frozenset[Entry]) -> Any:
+    """The parameters with zeros that are not off made large enough to be felt, as rules allow."""
     leaves, structure = jax.tree.flatten(params)
     names, rules = parameter_names(params), parameter_rules(truth.system.params)
-    zeros = [(i, index) for i, leaf in enumerate(leaves) for index in np.argwhere(leaf == 0)]
+    zeros = [
+        (i, index)
+        for i, leaf in enumerate(leaves)
+        for index in np.argwhere(leaf == 0)
+        if (i, tuple(index.tolist())) not in off
+    ]
     for _ in range(2):  # a rest length says something only once its spring is there
         for i, index in zeros:
             if names[i].endswith("inertia") and leaves[i].shape == (3, 3):
@@ -208,7 +224,7 @@ def _felt(truth: Truth, leaves: list[np.ndarray], structure: Any, i: int, where:
         tried[i][where] = value
         params = jax.tree.unflatten(structure, tried)
         if base is None:
-            points = _drawn(truth, params, 12, np.random.default_rng(0), False)
+            points = _drawn(truth, params, 12, np.random.default_rng(0), GIVEN)
         else:
             points = base._replace(params=_tiled(params, len(base.q)))
         motions = truth.motions(points)

@@ -66,8 +66,4 @@ def _name(entry: Entry) -> str:
 def _with(truth: Truth, points: Points, entry: Entry) -> Points:
     """With one of the numbers changed."""
     path, index = entry
-    leaves, structure = jax.tree.flatten(points.params)
-    leaves = [np.array(leaf) for leaf in leaves]
-    leaf = leaves[parameter_names(truth.system.params).index(path)]
-    leaf[(slice(None), *index)] *= _CHANGE
-    return points._replace(params=jax.tree.unflatten(structure, leaves))
+    return points.with_number(parameter_names(truth.system.params).index(path), index, _CHANGE)

@@ -39,6 +39,13 @@ class Points(NamedTuple):
         q, qd, qdd, lam, t = (array[which] for array in self[:-1])
         return Points(q, qd, qdd, lam, t, params)
 
+    def with_number(self, leaf: int, index: tuple[int, ...], factor: float) -> "Points":
+        """With one number of the parameters multiplied by a factor at all states."""
+        leaves, structure = jax.tree.flatten(self.params)
+        leaves = [np.array(one) for one in leaves]
+        leaves[leaf][(slice(None), *index)] *= factor
+        return self._replace(params=jax.tree.unflatten(structure, leaves))
+
     def repeated(self, times: int) -> "Points":
         """All of them several times, one after the other."""
 

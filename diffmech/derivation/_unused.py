@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import jax
 import numpy as np
 
 from ._locate import Case
@@ -53,9 +52,5 @@ def _changes(case: Case, points: Points, of_parameters: bool) -> list[tuple[str,
     found.append(("t", points._replace(t=points.t * _CHANGE + 0.1)))
     if of_parameters and free:
         for path, leaf, index in parameter_entries(case.truth.system.params):
-            leaves, structure = jax.tree.flatten(points.params)
-            leaves = [np.array(one) for one in leaves]
-            leaves[leaf][(slice(None), *index)] *= _CHANGE
-            params = jax.tree.unflatten(structure, leaves)
-            found.append((path, points._replace(params=params)))
+            found.append((path, points.with_number(leaf, index, _CHANGE)))
     return found
