@@ -19,7 +19,7 @@ from ._openings import openings
 from ._symbols import Symbols
 from ._truth import Truth
 
-_MOST_TERMS = 1500  # of all rows together
+_MOST_TERMS = 2500  # of all rows together, which share them evenly
 
 # How far a term is from what somebody writes down as one: added to the cost of an explanation.
 _SINGLE, _WHOLE, _ENTRY, _GROUP = 0.0, 0.1, 0.2, 0.3
@@ -59,14 +59,17 @@ class Library:
         self._seen: set[tuple[int, Place]] = set()
         rows = [int(place) for place in truth.places["rows"]]
         self._counts: dict[int, int] = {}
+        self._kept: dict[int, int] = {}
+        self._rows = len(rows)
         forms = openings(self._tape, rows, self._parameters)
         for row in range(len(rows)):
             self._counts[row] = min(sum(map(len, form[row].values())) for form in forms)
-            # A term that two forms have is kept as the shorter one has it.
-            shortest = sorted((form[row] for form in forms), key=len)
+            # A term that two forms have is kept as the one that is not odd has it.
+            fewest = min(len(form[row]) for form in forms)
+            of_row = [(len(form[row]) > _MANY * fewest, form[row]) for form in forms]
+            of_row.sort(key=lambda pair: pair[0])
             for add in (self._add_terms, self._add_groups):
-                for one in shortest:
-                    odd = len(one) > _MANY * len(shortest[0])
+                for odd, one in of_row:
                     add(row, one, _ODD_FORM if odd else 0.0)
 
     def of_row(self, row: int) -> list[Term]:
@@ -94,11 +97,16 @@ class Library:
         # Hardly anybody writes cos 2x: a wrong sign of it is sin² x for cos² x.
         odd = any(_MULTIPLE in self._angles(hot) for hot in one)
         for hot, coefficient in one.items():
+            if self._is_full(row):
+                return
             more = _MULTIPLE if odd and _SINGLE not in self._angles(hot) else odd_form
             for cold, number in coefficient.items():
                 self._add(row, hot, {cold: number}, _SINGLE + more)
             if len(coefficient) > 1:
                 self._add(row, hot, coefficient, _WHOLE + more)
+
+    def _is_full(self, row: int) -> bool:
+        return self._kept.get(row, 0) * self._rows >= _MOST_TERMS
 
     def _angles(self, hot: Monomial) -> set[float]:
         """What its sines and cosines cost: of multiples of one angle, of sums of several."""
@@ -128,7 +136,7 @@ class Library:
             for cold, number in coefficient.items():
                 groups.setdefault(("cold", *cold), []).append((hot, {cold: number}))
         for key, parts in groups.items():
-            if len(parts) > 1:
+            if len(parts) > 1 and not self._is_full(row):
                 places = [self._place(hot, coefficient) for hot, coefficient in parts]
                 cost = odd_form + (_ENTRY if key[0] != "cold" else _GROUP)
                 hots = [hot for hot, _ in parts]
@@ -146,8 +154,9 @@ class Library:
     def _keep(
         self, row: int, place: Place, hots: list[Monomial], colds: list[Monomial], cost: float
     ) -> None:
-        if (row, place) in self._seen or len(self.terms) >= _MOST_TERMS:
+        if (row, place) in self._seen:
             return
+        self._kept[row] = self._kept.get(row, 0) + 1
         self._seen.add((row, place))
         second = tuple(sorted({self._order[p] for hot in hots for p in hot if p in self._order}))
         self.terms.append(Term(row, place, self._kind(hots, colds), cost, second))

@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .._suggest import shortened
 from ..scalars import spelled
 from ._explain import Explanation
 from ._hand_written import HandWritten
@@ -20,7 +21,7 @@ from ._truth import Motions, Points, Truth
 
 _NEAR = 1e-9  # of the cost: the same
 _SHARP = 0.6  # what a single symbol may cost more than what surrounds it, to be shown
-_LONGEST = 400  # characters of a piece that a sentence shows
+_LONGEST = 200  # characters of a piece that a sentence shows
 
 
 class Mistake(NamedTuple):
@@ -131,8 +132,10 @@ def _repairs(case: Case, j: int, off: Points, quantities: Quantities) -> list[Re
 
     def named(place: int) -> str:
         if written.spans and written.source is not None and place in written.spans[j]:
-            return f"`{written.source.excerpt(*written.spans[j][place])[:_LONGEST]}`"
-        return f"`{spelled(tape, place, case.symbols.spelled)[:_LONGEST]}`"
+            text = written.source.excerpt(*written.spans[j][place])
+        else:
+            text = spelled(tape, place, case.symbols.spelled)
+        return f"`{shortened(text, _LONGEST)}`"
 
     return pieces.repairs(named, inputs)
 
@@ -172,5 +175,5 @@ def _in_its_own_words(case: Case, j: int, repair: Repair, place: str) -> Explana
     text = found.term or spelled(tape, term, case.symbols.spelled)
     guess = f"{found.guess}, {place}"
     if found.where != "missing term" and term != repair.piece:
-        guess += f" (term {text[:_LONGEST]})"
+        guess += f" (term {shortened(text, _LONGEST)})"
     return Explanation(found.cost, text, found.where or f"term {text}", guess, -1, term)

@@ -150,7 +150,7 @@ def _gravity(truth: Truth) -> Iterator[Misreading]:
         name = path.split("[")[0].split(".")[-1]
         if parameter_unit(system, path) == "m/s^2" or name in ("g", "gravity", "grav"):
             words = f"gravity is reversed: {path} has the other sign in every term"
-            yield Misreading(_scaled(leaf, index, -1.0), _same, "gravity", words, 1.5, 1.25)
+            yield Misreading(_scaled(leaf, index, -1.0), _same, "gravity", words, 1.5, 0.95)
 
 
 def _linear(matrix: np.ndarray, shift: np.ndarray, rates: bool) -> Callable[[Points], Points]:

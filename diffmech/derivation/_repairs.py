@@ -19,7 +19,7 @@ _CHANGED = 1e-6  # a repaired equation must still say something: off the motion 
 _OWN = 0.7  # costs more than an explanation by the machine's terms
 _OF_SUMS = 0.3
 _LINEAR = 1e-7
-_MOST_PIECES = 1500
+_MOST_WORK = 150_000  # operations on arrays, for one equation: about half a second
 _SLIPS: tuple[tuple[str, Callable[[Any], Any], float], ...] = (
     ("the sign of {x}", lambda x: -x, 1.4),
     ("factor 2 missing in {x}", lambda x: 2 * x, 1.6),
@@ -75,6 +75,7 @@ class Pieces:
                 else:
                     taken = [self._values[a] for a in arguments]
                     self._values[place] = on_arrays(name)(*taken)
+        self._work = 0
         self._later: dict[Place, list[Place]] = {}
 
     def repairs(self, named: Callable[[Place], str], inputs: dict[str, Place]) -> list[Repair]:
@@ -82,13 +83,15 @@ class Pieces:
         found: list[Repair] = []
         pieces = [
             (place, argument)
-            for place in self._order
+            for place in reversed(self._order)  # what little depends on is tried first
             if self._tape.operations[place].name not in ("constant", "input")
             for argument in dict.fromkeys(self._tape.operations[place].arguments)
             if self._tape.kind(argument) is float
         ]
         value = self._on(self._values[self._row])
-        for operation, piece in pieces[:_MOST_PIECES]:
+        for operation, piece in pieces:
+            if self._work > _MOST_WORK:
+                break
             x = self._values[piece]
             with np.errstate(all="ignore"):
                 twice = self._on(self._with(operation, piece, 2 * np.asarray(x)))
@@ -109,6 +112,7 @@ class Pieces:
     def _with(self, operation: Place, piece: Place, instead: Any) -> Any:
         """The residual with another value for one piece of one operation."""
         changed: dict[Place, Any] = {}
+        self._work += 1 + len(self._after(operation))
         name, arguments = self._tape.operations[operation]
         taken = [instead if a == piece else self._values[a] for a in arguments]
         with np.errstate(all="ignore"):
