@@ -313,7 +313,7 @@ def study(seed: int, count: int, disguise: bool, show: bool) -> None:
             form, equations = rewriting(of, rng, made.equations)
             made = made._replace(equations=equations)
         begun = time.process_time()
-        found = dm.check_derivation(of.system, "\n".join(made.equations), seed=k)
+        found = dm.check_derivation(of.system, "\n".join(made.equations), "varied", seed=k)
         longest = max(longest, time.process_time() - begun)
         seen += not found.right
         good = not found.right and is_named(of, found, made)
@@ -327,7 +327,7 @@ def study(seed: int, count: int, disguise: bool, show: bool) -> None:
         name = names[int(rng.integers(len(names)))]
         kind, equations = rewriting(machines[name], rng)
         begun = time.process_time()
-        found = dm.check_derivation(machines[name].system, "\n".join(equations), seed=k)
+        found = dm.check_derivation(machines[name].system, "\n".join(equations), "varied", seed=k)
         longest = max(longest, time.process_time() - begun)
         kept += found.right
         if show and not found.right:

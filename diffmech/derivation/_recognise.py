@@ -13,6 +13,8 @@ import numpy as np
 
 _ROUND = 0.02  # what an exponent may be off a whole number before it is compared
 _LARGEST = 4  # exponent
+_FEW_FACTORS = 2  # of a product with a number that nobody would write
+_LARGEST_NUMBER = 100
 _NEW = 1e-6  # of its size: how far a logarithm must be from all combinations of the others
 
 
@@ -119,13 +121,23 @@ class Quantities:
         if not np.sqrt(np.mean(((y - number * product) * weight) ** 2)) <= allowed:
             return None
         names = [(self.names[i], int(powers[i])) for i in np.flatnonzero(powers)]
+        fraction = _fraction(number)
+        plain = fraction is not None and abs(fraction) <= _LARGEST_NUMBER
+        if not plain and np.sum(np.abs(powers)) > _FEW_FACTORS:
+            return None  # parameters in proportion may be anything times the right number
         return Product(tidy(number), tuple(names))
 
 
 def tidy(number: float) -> float:
     """A number without the dust of rounding."""
+    fraction = _fraction(number)
+    return float(f"{number:.10g}") if fraction is None else fraction
+
+
+def _fraction(number: float) -> float | None:
+    """A fraction such as stands in equations."""
     for denominator in (1, 2, 3, 4, 5, 6, 8, 12):
         whole = round(number * denominator)
         if whole and abs(number * denominator - whole) < 1e-7 * max(1.0, abs(whole)):
             return whole / denominator
-    return float(f"{number:.10g}")
+    return None
