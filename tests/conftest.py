@@ -38,10 +38,17 @@ dm.cache()
 
 # Small loops run as one piece, in half the time, as after `tune_cpu`; and JAX 0.10 can write loops
 # by an older route, which takes a quarter less CPU time over a test file and gives the same digits
-# to 1e-13. This process does so; the processes that tests start (command line, examples, tuning)
-# compile as users' programs do.
+# to 1e-13. Machine code is written as it stands: LLVM's optimisations take half of the time that
+# compiling takes and gain nothing in runs as short as these. XLA's own passes are what they are for
+# users, and products and sums are still rounded once where users' are (without `-fast-isel=false`
+# they would not be). This process does so; the processes that tests start (command line, examples,
+# tuning) compile as users' programs do.
 _given = os.environ.get("XLA_FLAGS")
-_flags = ["--xla_backend_extra_options=xla_cpu_small_while_loop_byte_threshold=100000000"]
+_flags = [
+    "--xla_backend_extra_options="
+    "xla_cpu_small_while_loop_byte_threshold=100000000,-fast-isel=false",
+    "--xla_backend_optimization_level=0",
+]
 if jax.__version_info__ < (0, 11):
     _flags.append("--xla_cpu_use_fusion_emitters=false")
 os.environ["XLA_FLAGS"] = " ".join([*_flags, _given or ""]).strip()
