@@ -122,12 +122,10 @@ def _float64_everywhere() -> None:
     warnings.simplefilter("error")
 
 
-@pytest.fixture(autouse=True)
-def _optimised_for_long_runs(request: pytest.FixtureRequest) -> Iterator[None]:
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
     """Tests marked `long_runs` compute for longer than the optimisations they get take."""
-    marked = request.node.get_closest_marker("long_runs") is not None
-    jax.config.update(_AS_IT_STANDS, not marked)
-    yield
+    jax.config.update(_AS_IT_STANDS, item.get_closest_marker("long_runs") is None)
 
 
 class _Programs:
