@@ -45,8 +45,7 @@ dm.cache()
 # a notebook) compile as users' programs do.
 _given = os.environ.get("XLA_FLAGS")
 _flags = [
-    "--xla_backend_extra_options="
-    "xla_cpu_small_while_loop_byte_threshold=100000000,-fast-isel=false"
+    "--xla_backend_extra_options=xla_cpu_small_while_loop_byte_threshold=100000000,-fast-isel=false"
 ]
 if jax.__version_info__ < (0, 11):
     _flags.append("--xla_cpu_use_fusion_emitters=false")
