@@ -49,7 +49,12 @@ _flags = [
 ]
 if jax.__version_info__ < (0, 11):
     _flags.append("--xla_cpu_use_fusion_emitters=false")
-os.environ["XLA_FLAGS"] = " ".join([*_flags, _given or ""]).strip()
+# The environment of a process whose results are to have the bytes of this one's.
+COMPILES_AS_HERE = {
+    "XLA_FLAGS": " ".join([*_flags, _given or ""]).strip(),
+    "JAX_DISABLE_MOST_OPTIMIZATIONS": "1",
+}
+os.environ["XLA_FLAGS"] = COMPILES_AS_HERE["XLA_FLAGS"]
 jax.devices()  # the backend reads them once, here
 os.environ.pop("XLA_FLAGS")
 if _given is not None:
