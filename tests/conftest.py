@@ -38,17 +38,29 @@ dm.cache()
 
 # Small loops run as one piece, in half the time, as after `tune_cpu`; and JAX 0.10 can write loops
 # by an older route, which takes a quarter less CPU time over a test file and gives the same digits
-# to 1e-13. This process does so; the processes that tests start (command line, examples, tuning)
-# compile as users' programs do.
+# to 1e-13. Machine code is written as it stands: what LLVM could still gain takes longer than a run
+# of a test does; where it does not, see `long_runs`. XLA's own passes are those of users' programs,
+# and a product and a sum are still rounded once where theirs are, as they would not be without
+# `-fast-isel=false`. This process does so; the processes that tests start (command line, tuning,
+# a notebook) compile as users' programs do.
 _given = os.environ.get("XLA_FLAGS")
-_flags = ["--xla_backend_extra_options=xla_cpu_small_while_loop_byte_threshold=100000000"]
+_flags = [
+    "--xla_backend_extra_options=xla_cpu_small_while_loop_byte_threshold=100000000,-fast-isel=false"
+]
 if jax.__version_info__ < (0, 11):
     _flags.append("--xla_cpu_use_fusion_emitters=false")
-os.environ["XLA_FLAGS"] = " ".join([*_flags, _given or ""]).strip()
+# The environment of a process whose results are to have the bytes of this one's.
+COMPILES_AS_HERE = {
+    "XLA_FLAGS": " ".join([*_flags, _given or ""]).strip(),
+    "JAX_DISABLE_MOST_OPTIMIZATIONS": "1",
+}
+os.environ["XLA_FLAGS"] = COMPILES_AS_HERE["XLA_FLAGS"]
 jax.devices()  # the backend reads them once, here
 os.environ.pop("XLA_FLAGS")
 if _given is not None:
     os.environ["XLA_FLAGS"] = _given
+_AS_IT_STANDS = "jax_disable_most_optimizations"  # of LLVM's; XLA's own are not meant
+jax.config.update(_AS_IT_STANDS, True)
 
 # Tracing makes millions of small objects that stay; looking through them took a tenth of the time.
 gc.set_threshold(500_000, 50, 1000)
@@ -112,6 +124,12 @@ def _float64_everywhere() -> None:
     assert jax.config.jax_enable_x64  # pyright: ignore[reportAttributeAccessIssue]
     jax.devices()  # from here on no command can tune this process, whichever test comes first
     warnings.simplefilter("error")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Tests marked `long_runs` compute for longer than the optimisations they get take."""
+    jax.config.update(_AS_IT_STANDS, item.get_closest_marker("long_runs") is None)
 
 
 class _Programs:

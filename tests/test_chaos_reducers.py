@@ -99,6 +99,7 @@ def boot() -> dict[str, Any]:
     return got.values
 
 
+@pytest.mark.long_runs
 def test_megno_and_the_lyapunov_exponent_agree_in_chaos(boot: dict[str, Any]) -> None:
     # In episodes of fast spinning a boot is nearly regular, and rounding decides who has them: one
     # motion in twenty stays below 1.4 over 1000 s, one of these 32 at 0.45. So many are compared.
@@ -140,6 +141,7 @@ def test_sali_falls_as_the_growth_of_areas_over_squared_growth() -> None:
     assert abs(np.log(found[0] / found[1]) - 4) < 1e-4
 
 
+@pytest.mark.long_runs
 def test_sali_of_one_freedom_falls_as_the_square_of_time() -> None:
     """At whole periods neighbours of a pendulum are δ₀ + t a T; their angle goes as 1/t²."""
     pendulum = machine("pendulum")

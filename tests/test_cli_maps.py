@@ -15,6 +15,7 @@ from PIL import Image
 import diffmech as dm
 from diffmech import _records
 
+from .conftest import COMPILES_AS_HERE
 from .test_cli import Cli, Unread, cli, python, unread  # noqa: F401
 
 # One program for all maps of this file that compute the same.
@@ -290,6 +291,9 @@ def test_too_many_failed_motions_are_told_by_the_exit_code(
 
 # The command as it stands, in small chunks that leave the sender of signals some time.
 SLOW = """
+import os, jax
+jax.devices()
+os.environ.pop("XLA_FLAGS")  # as this process has it once they are read: the file keeps them
 import sys, time
 from diffmech import cli
 from diffmech.analysis import _stability_map
@@ -326,7 +330,11 @@ def test_an_interrupted_map_is_kept_and_resumed_to_the_same_bytes(
         stderr=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
-        env={**os.environ, "PYTHONPATH": str(Path(dm.__file__).parent.parent)},
+        env={
+            **os.environ,
+            **COMPILES_AS_HERE,
+            "PYTHONPATH": str(Path(dm.__file__).parent.parent),
+        },
     ) as process:
         assert process.stderr is not None
         said = ""

@@ -24,6 +24,10 @@ from .made_fits import made_fit
 
 ROOT = Path(__file__).parent.parent
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+LONG_RUNS = {
+    *("babyboot_bands.py", "chain_cases.py", "flip_times.py", "gallery.py", "keep_orthogonal.py"),
+    *("mathieu_tongues.py", "tame_the_boot.py", "what_is_it_made_of.py"),
+}
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 BENCHMARKS = {
     "cold_start.py": ["--repeats", "1", "--machines", "pendulum"],
@@ -154,10 +158,17 @@ def test_the_readme_names_the_two_commands_of_the_makefile() -> None:
 
 def test_there_are_examples() -> None:
     assert len(EXAMPLES) == 25
+    assert {path.name for path in EXAMPLES} >= LONG_RUNS
     assert len(NOTEBOOKS) == 6
 
 
-@pytest.mark.parametrize("path", EXAMPLES, ids=lambda p: p.name)
+def marked(path: Path) -> Any:
+    """An example as a parameter of a test."""
+    marks = [pytest.mark.long_runs] if path.name in LONG_RUNS else []
+    return pytest.param(path, id=path.name, marks=marks)
+
+
+@pytest.mark.parametrize("path", [marked(path) for path in EXAMPLES])
 def test_examples_run_and_check_their_claim(path: Path, script: Callable[..., str]) -> None:
     source = path.read_text("utf-8")
     assert len(source.splitlines()) <= 80

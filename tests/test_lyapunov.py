@@ -48,6 +48,7 @@ SPROTT = [
 ]
 
 
+@pytest.mark.long_runs
 @pytest.mark.parametrize(
     ("system", "start", "published", "damping"), SPROTT, ids=["pendulum", "two wells", "ueda"]
 )

@@ -24,7 +24,7 @@ from diffmech.analysis._points import Study
 from diffmech.ensemble._clock import compiling_seconds
 from diffmech.viz._stability import VERDICT_COLOURS
 
-from .conftest import machine
+from .conftest import COMPILES_AS_HERE, machine
 from .test_files import DAMAGES
 from .test_viz import pixels, texts
 
@@ -112,6 +112,9 @@ def test_two_calls_give_the_same_bytes_and_leave_nothing_else(
 # A process that makes the map and kills itself, where the word says, once two chunks are done.
 KILLED = """
 import os, signal, sys
+import jax
+jax.devices()
+os.environ.pop("XLA_FLAGS")  # as this process has it once they are read: the file keeps them
 import numpy as np
 import diffmech as dm
 from diffmech import _records
@@ -155,7 +158,10 @@ def test_a_killed_map_leaves_no_half_file_and_resumes_to_the_same_bytes(
     done = subprocess.run(
         [sys.executable, "-c", KILLED, *words],
         capture_output=True, text=True, timeout=1800, check=False,
-        env={**os.environ, "PYTHONPATH": str(Path(dm.__file__).parent.parent)},
+        env={
+            **os.environ, **COMPILES_AS_HERE,
+            "PYTHONPATH": str(Path(dm.__file__).parent.parent),
+        },
     )  # fmt: skip
     assert done.returncode == -signal.SIGKILL, done.stderr
     assert not path.exists()
