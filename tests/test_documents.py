@@ -127,7 +127,12 @@ def test_the_guides_commands_are_understood(
 ) -> None:
     block = (ROOT / "docs" / "commands.md").read_text("utf-8").split("```")[1]
     commands = re.findall(r"^diffmech ([^#\n]*)", block, re.MULTILINE)
-    assert len(commands) == 11
+    assert len(commands) == 13
+    (tmp_path / "derivation.txt").write_text(
+        "qA''*(IA + mA*LA^2 + mB*LB^2 + IBx*cos(qB)^2 + IBy*sin(qB)^2)"
+        " = 2*(IBx - IBy)*sin(qB)*cos(qB)*qA'*qB' - (mA*LA + mB*LB)*g*sin(qA)\n"
+        "qB'' = -sin(qB)*cos(qB)*qA'^2*(IBx - IBy)/IBz\n"
+    )
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     monkeypatch.chdir(tmp_path)
     for words in commands:

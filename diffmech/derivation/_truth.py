@@ -15,11 +15,9 @@ import numpy as np
 
 from .._typing import Params
 from ..model import AbstractSystem, ExplicitLaws, Laws
-from ..motion import mass_and_bias_of, residual_of, rows_of
+from ..motion import inverted, mass_and_bias_of, residual_of, rows_of
 from ..scalars import ArrayProgram, NotScalar, Place, Tape, given, unknowns, write
 from ._symbols import Inputs
-
-_LOST = 1e-9  # of the largest singular value: below it a row or a direction of motion is lost
 
 
 class Points(NamedTuple):
@@ -134,33 +132,15 @@ class Truth:
     def motions(self, points: Points) -> Motions:
         """q̈ and λ; rows that say nothing new exert no force."""
         mass, bias, rows, drift = self.at(points, "mass", "bias", "jacobian", "drift")
-        states, n, m = len(mass), self.n, self.m
-        finite = np.all(np.isfinite(mass), axis=(1, 2)) & np.all(np.isfinite(rows), axis=(1, 2))
-        mass = np.where(finite[:, None, None], mass, np.eye(n))
-        rows = np.where(finite[:, None, None], rows, 0.0)
-        diagonal = np.abs(np.einsum("sii->si", mass))
-        units = 1 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
-        lengths = np.linalg.norm(rows * units[:, None, :], axis=2)
-        of_rows = 1 / np.where(lengths > 0, lengths, 1.0)
-        scale = np.concatenate([units, of_rows], axis=1)
-        whole = np.zeros((states, n + m, n + m))
-        whole[:, :n, :n] = mass
-        whole[:, :n, n:] = -rows.swapaxes(1, 2)
-        whole[:, n:, :n] = rows
-        whole *= scale[:, :, None] * scale[:, None, :]
-        values = np.linalg.svd(whole, compute_uv=False)
-        inverse = np.linalg.pinv(whole, rcond=_LOST) * scale[:, :, None] * scale[:, None, :]
-        kept = values > _LOST * values[:, :1]
-        condition = values[:, 0] / np.min(np.where(kept, values, np.inf), axis=1)
-        redundant = np.zeros(states, dtype=int)
-        if m:
-            unit_rows = rows * units[:, None, :] * of_rows[:, :, None]
-            redundant = m - np.linalg.matrix_rank(unit_rows, tol=_LOST)
+        solved, n = inverted(mass, rows), self.n
         right = -np.concatenate([bias, drift], axis=1)
         with np.errstate(all="ignore"):
-            found = np.einsum("sij,sj->si", inverse, right)
-        sound = finite & (np.sum(~kept, axis=1) <= redundant) & np.all(np.isfinite(found), axis=1)
-        return Motions(found[:, :n], found[:, n:], inverse, sound, redundant == 0, condition, units)
+            found = np.einsum("sij,sj->si", solved.inverse, right)
+        sound = solved.sound & np.all(np.isfinite(found), axis=1)
+        return Motions(
+            found[:, :n], found[:, n:], solved.inverse, sound, solved.unique, solved.condition,
+            solved.units,
+        )  # fmt: skip
 
 
 def _at(values: dict[Place, Any], places: Any, states: int) -> np.ndarray:

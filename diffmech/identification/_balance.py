@@ -16,7 +16,7 @@ import numpy as np
 
 from .._typing import Params
 from ..model import ExplicitLaws, Laws
-from ..motion import mass_and_bias_of, residual_of, rows_of
+from ..motion import inverted, mass_and_bias_of, residual_of, rows_of
 from ..scalars import (
     Arrays,
     Evaluation,
@@ -30,7 +30,6 @@ from ..scalars import (
 )
 from ._named import NamedNumbers
 
-_LOST = 1e-9  # of the largest singular value: below it a row or a direction of motion is lost
 _LEAST = 1e-2  # of the largest acceleration, in units of √M: what another one is measured by
 
 
@@ -116,7 +115,7 @@ class Balance:
     def motions(self, states: States) -> Motions:
         """q̈ and λ; rows that say nothing new exert no force."""
         mass, bias, rows, drift = self.at(("mass", "bias", "jacobian", "drift"), states)
-        solved = _inverse(mass, rows)
+        solved = inverted(mass, rows)
         right = -np.concatenate([bias, drift], axis=1)
         found = np.einsum("sij,sj->si", solved.inverse, right)
         large = np.einsum("sij,sj->si", np.abs(solved.inverse), np.abs(right))[:, : self.n]
@@ -242,43 +241,3 @@ def _everything(laws: Laws | ExplicitLaws, directions: Any) -> Callable[..., dic
         return {**parts(q, qd, t, params), **balance(params), **named}
 
     return everything
-
-
-class _Solved(NamedTuple):
-    """Inverses at many states; `units` of the coordinates are 1/√Mᵢᵢ, shape (states, n)."""
-
-    inverse: np.ndarray
-    sound: np.ndarray
-    condition: np.ndarray
-    units: np.ndarray
-
-
-def _inverse(mass: np.ndarray, rows: np.ndarray) -> _Solved:
-    """[[M, −Jᵀ], [J, 0]]⁻¹ at many states; sound where it is lost to redundant rows only.
-
-    Units are scaled out first: the diagonal of M and the rows have size one.
-    """
-    states, n, m = len(mass), mass.shape[1], rows.shape[1]
-    finite = np.all(np.isfinite(mass), axis=(1, 2)) & np.all(np.isfinite(rows), axis=(1, 2))
-    mass = np.where(finite[:, None, None], mass, np.eye(n))
-    rows = np.where(finite[:, None, None], rows, 0.0)
-    diagonal = np.abs(np.einsum("sii->si", mass))
-    units = 1 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
-    lengths = np.linalg.norm(rows * units[:, None, :], axis=2)
-    of_rows = 1 / np.where(lengths > 0, lengths, 1.0)
-    scale = np.concatenate([units, of_rows], axis=1)
-    whole = np.zeros((states, n + m, n + m))
-    whole[:, :n, :n] = mass
-    whole[:, :n, n:] = -rows.swapaxes(1, 2)
-    whole[:, n:, :n] = rows
-    whole *= scale[:, :, None] * scale[:, None, :]
-    values = np.linalg.svd(whole, compute_uv=False)
-    inverse = np.linalg.pinv(whole, rcond=_LOST) * scale[:, :, None] * scale[:, None, :]
-    kept = values > _LOST * values[:, :1]
-    smallest = np.min(np.where(kept, values, np.inf), axis=1)
-    redundant = np.zeros(states, dtype=int)
-    if m:
-        unit_rows = rows * units[:, None, :] * of_rows[:, :, None]
-        redundant = m - np.linalg.matrix_rank(unit_rows, tol=_LOST)
-    sound = finite & (np.sum(~kept, axis=1) <= redundant)
-    return _Solved(inverse, sound, values[:, 0] / smallest, units)

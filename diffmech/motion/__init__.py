@@ -57,6 +57,7 @@ from ._hamilton import (
     velocity as velocity,
     velocity_of as velocity_of,
 )
+from ._inverted import inverted as inverted
 from ._kkt import REFINEMENTS as REFINEMENTS, REGULARISATION as REGULARISATION
 from ._likeness import (
     Likeness as Likeness,
