@@ -445,12 +445,12 @@ def test_the_guess_is_followed_where_sieved_ones_miss_by_more_than_the_noise(
     def sieve(*given: Any) -> Sieved:
         assert given[:3] == ("plain", 4, 3)
         until = float(np.mean(problem.segments.end[2:4]) - problem.segments.start[0])
-        return Sieved(valleys, starts, until, whole, False)
+        return Sieved(valleys, starts, until, whole, False, 1.0)
 
     room = "diffmech.identification._fit"
     for name, stand_in in (
         ("plain", lambda *_: "plain"),
-        ("sieved", sieve),
+        ("sieved_again", sieve),
         ("carried_on", carried_on),
         ("followed", followed),
     ):

@@ -11,8 +11,9 @@ from diffmech._progress import Progress
 from diffmech.identification._condensed import at_start, condensed
 from diffmech.identification._plain import Plain
 from diffmech.identification._randomised import Guesses, improved
-from diffmech.identification._sieve import _weights
+from diffmech.identification._sieve import Sieved, _weights, sieved_again
 
+NOTHING = Plain(*(None,) * len(Plain._fields))  # pyright: ignore[reportArgumentType]
 fitting = importlib.import_module("diffmech.identification._fit")
 
 
@@ -34,6 +35,48 @@ def test_motions_that_failed_have_no_weight() -> None:
     assert np.flatnonzero(weights)[0] == 3
     assert np.all(np.isfinite(weights))
     assert np.sum(weights) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    ("costs", "times"),
+    [
+        ((5.0, 5.2, 1.0), 2),  # two have found the same
+        ((5.0, 9.0, 5.1), 3),
+        ((5.0, 1.0, 9.0), 3),
+        ((9.0, 5.0, 9.1), 3),
+    ],
+)
+def test_sieves_go_on_until_two_have_found_the_same_best(
+    monkeypatch: pytest.MonkeyPatch, costs: tuple[float, ...], times: int
+) -> None:
+    seeds: list[Any] = []
+
+    def sieve(plain: Any, kept: int, seed: Any, look: Any) -> Sieved:
+        k = len(seeds)
+        seeds.append(seed)
+        look(1.0)
+        return Sieved(np.full((2, 1), k), np.full((2, 1, 2), k), 3.0, False, False, costs[k])
+
+    monkeypatch.setattr("diffmech.identification._sieve.sieved", sieve)
+    seen: list[float] = []
+    found = sieved_again(NOTHING, 2, 7, seen.append)
+    assert seeds == [7, (7, 1), (7, 2)][:times], "each with draws of its own"
+    np.testing.assert_array_equal(found.z[:, 0], np.repeat(np.arange(times), 2))
+    np.testing.assert_array_equal(found.starts[:, 0, 0], found.z[:, 0])
+    assert seen == sorted(seen)
+    assert seen[-1] <= 1.0
+
+
+def test_a_sieve_that_is_broken_off_is_not_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
+    stops = iter([False, True])
+
+    def sieve(*given: Any) -> Sieved:
+        return Sieved(np.ones((1, 1)), np.ones((1, 1, 2)), 3.0, False, next(stops), 1.0)
+
+    monkeypatch.setattr("diffmech.identification._sieve.sieved", sieve)
+    found = sieved_again(NOTHING, 2, 7)
+    assert found.stopped
+    assert len(found.z) == 1, "what was whole stays"
 
 
 def swing(noise: float, gap: bool = False) -> tuple[dm.Record, np.ndarray]:

@@ -43,7 +43,7 @@ from ._record import Record
 from ._residuals import Problem, linearised
 from ._segments import cut
 from ._shots import Machine
-from ._sieve import sieved
+from ._sieve import sieved_again
 
 # Where not all is measured: how many guesses are left by a sieve, and how many times the noise's a
 # mean square may be without following the first guess, too.
@@ -235,7 +235,7 @@ def _sieved_and_followed(
     """What is measured in part: the best of thousands of guesses, or else the guess, followed."""
     system, whole = problem.machine.system, problem.segments.longest
     begin, spread = begin_of(system, starts), spread_of(system, starts)
-    guesses = sieved(
+    guesses = sieved_again(
         plain(problem, seen, z[0], begin, spread, halves),
         _VALLEYS,
         seed,

@@ -25,6 +25,9 @@ _STEPS, _LAST_STEPS = 4, 8
 _FAR, _PER_NUMBER = 10.0, 0.25  # of a cost above the least, beyond which a guess is dropped
 _FLAT = 0.1  # of the logarithm of a weight: what the noise of a beginning favours may be wrong
 _APART = 0.03  # of what is believed: how far differences are taken at first
+# How often all is done at most: of a boot of which one angle is seen one in 20 sieves ends in a
+# neighbouring valley. And what costs may differ by in the same one.
+_TIMES, _SAME = 3, 1.0
 _ROUNDS = 1  # more at the end, with other noise
 _POLISHED = 8  # guesses, at the end
 _OTHER = 5.0  # standard errors: guesses that are nearer are in one valley
@@ -38,6 +41,7 @@ class Sieved(NamedTuple):
         starts: of records, shape (G, R, m).
         until: up to when they fit, from the start of records [s]; `whole` if to their ends.
         stopped: whether Ctrl-C ended it.
+        cost: half the sum of squares of the best, for these beginnings.
     """
 
     z: np.ndarray
@@ -45,10 +49,38 @@ class Sieved(NamedTuple):
     until: float
     whole: bool
     stopped: bool
+    cost: float
+
+
+def sieved_again(
+    plain: Plain, kept: int, seed: int, look: Callable[[float], None] = lambda _: None
+) -> Sieved:
+    """`sieved` with other draws until two have found the same best: a neighbouring valley may win.
+
+    What is returned has at most `kept` guesses of each time.
+    """
+    found = sieved(plain, kept, seed, lambda part: look(part / _TIMES))
+    best = [found.cost]
+    for again in range(1, _TIMES):
+        if found.stopped:
+            break
+        done = again / _TIMES
+        other = sieved(plain, kept, (seed, again), lambda part, d=done: look(d + part / _TIMES))
+        if other.stopped:
+            return found._replace(stopped=True)
+        z, starts = (np.concatenate(both) for both in zip(found[:2], other[:2], strict=True))
+        found = found._replace(z=z, starts=starts)
+        if min(abs(other.cost - cost) for cost in best) < _SAME and other.cost <= min(best) + _SAME:
+            break
+        best.append(other.cost)
+    return found
 
 
 def sieved(
-    plain: Plain, kept: int, seed: int, look: Callable[[float], None] = lambda _: None
+    plain: Plain,
+    kept: int,
+    seed: int | tuple[int, ...],
+    look: Callable[[float], None] = lambda _: None,
 ) -> Sieved:
     """Sieve guesses drawn around the centre; at most `kept` are returned, of different valleys.
 
@@ -78,8 +110,9 @@ def sieved(
         guesses = improved(plain, _best(guesses, _POLISHED), until, _LAST_STEPS)
     except KeyboardInterrupt:
         best = guesses.chosen(np.argsort(guesses.cost)[:1])
-        return Sieved(*plain.spread_out(best.x), fitted, False, True)
-    return Sieved(*plain.spread_out(_valleys(guesses, kept)), until, plain.whole, False)
+        return Sieved(*plain.spread_out(best.x), fitted, False, True, float(best.cost[0]))
+    x, least = _valleys(guesses, kept), float(np.min(guesses.cost))
+    return Sieved(*plain.spread_out(x), until, plain.whole, False, least)
 
 
 def _only(plain: Plain) -> Guesses:
