@@ -33,6 +33,7 @@ from ._symmetry import assumed_symmetry
 from ._truth import Points, Truth
 from ._unused import unused
 
+_UNEXPLAINED = 4  # mistakes, in an equation that no few of them explain
 _FEWEST = 20  # states that must be comparable
 _WAYS = (VARIED, NONZERO, GIVEN)
 
@@ -116,11 +117,14 @@ def check_derivation(
     if not hidden or not has_known_units(system):
         return found
     alike = judged(_Way(ALIKE, off, _on_proportions(hidden, system)))
-    return max(found, alike, key=lambda one: (one.right, _count(one), one.credit))
+    return max(found, alike, key=_simplicity)
 
 
-def _count(found: DerivationCheck) -> int:
-    return sum(one.right for one in found.equations)
+def _simplicity(found: DerivationCheck) -> tuple[bool, int, int]:
+    """What speaks for a way to look at equations: more of them right, fewer mistakes."""
+    wrong = [one for one in found.equations if not one.right]
+    mistakes = sum(one.guess.count("; ") + 1 if one.term else _UNEXPLAINED for one in wrong)
+    return found.right, -len(wrong), -mistakes
 
 
 def _on_zeros(off: list[str], system: AbstractSystem) -> str:
