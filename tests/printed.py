@@ -98,6 +98,7 @@ _FUNCTIONS = {
     "max": np.maximum,
     "min": np.minimum,
     "rem": np.fmod,
+    "round_even": np.rint,
     "rsqrt": lambda x: 1 / np.sqrt(x),
     "to_int": lambda x: np.asarray(x, int),
 }

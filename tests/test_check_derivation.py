@@ -448,3 +448,16 @@ def test_the_command_gives_json_for_graders(cli: Cli) -> None:  # noqa: F811
     assert code == 1
     assert found["equations"][0]["where"] == "Coriolis term qA' qB'"
     assert 0.5 < found["credit"] < 1
+
+
+def test_digits_that_a_right_expression_loses_next_to_a_pole_are_no_mistake() -> None:
+    ball = dm.systems.spherical_pendulum()
+    text = (
+        "theta'' = phi'^2*sin(theta)*cos(theta) - gravity*sin(theta)/length\n"
+        "phi'' = 2*phi'*theta'*sin(theta)*cos(theta)/(20000 + cos(theta)^2 - 20001)"
+    )
+    found = dm.check_derivation(ball, text)
+    assert found.right, found
+    assert found.equations[1].disagreement > 1e-8, "they were lost"
+    off = text.replace("gravity", "(gravity + 1e-5)")
+    assert not dm.check_derivation(ball, off).right, "a little everywhere is a mistake"

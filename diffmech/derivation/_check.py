@@ -25,7 +25,7 @@ from ._hand_written import HandWritten, Lagrangian, read_hand_written
 from ._library import Library
 from ._locate import Case, Mistake, mistakes, quantities_of
 from ._proportions import has_known_units
-from ._remarks import SAME, factors_of, on_factors, on_multipliers, on_parameters, remarks_on
+from ._remarks import factors_of, on_factors, on_multipliers, on_parameters, remarks_on
 from ._rows import rows_at
 from ._states import ALIKE, GIVEN, NONZERO, VARIED, Entry, random_points
 from ._symbols import Symbols
@@ -194,8 +194,7 @@ def _verdict(
     comparable = int(np.sum(rows.comparable))
     enough = comparable >= max(_FEWEST, count // 2)
     finite = np.all(np.isfinite(rows.value) & np.isfinite(rows.size), axis=0)
-    largest = np.max(np.nan_to_num(disagreement, nan=0.0), axis=0, initial=0.0)
-    holds = (largest <= SAME) & (comparable > 0)
+    holds = rows.holding()
     wrong = [int(j) for j in np.flatnonzero(~holds)] if comparable else []
     lost, says = undetermined(case)
     library = Library(truth, case.symbols) if wrong and truth.places is not None else None

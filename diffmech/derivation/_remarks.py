@@ -8,10 +8,9 @@ import numpy as np
 from ..scalars import spelled
 from ._factors import Meaning
 from ._locate import Case
-from ._rows import rows_at
+from ._rows import SAME, rows_at
 from ._states import GIVEN, NONZERO, random_points
 
-SAME = 1e-8  # of an equation's size: what rounding may leave at states that are well conditioned
 _FEW = 48  # states
 
 
@@ -78,7 +77,7 @@ def on_parameters(case: Case, vary: str) -> list[str]:
         except ValueError:  # its own numbers may leave the motion undetermined
             continue
         rows = rows_at(case.written, points, motions)
-        if np.all(rows.comparable) and np.max(rows.disagreement(), initial=0.0) <= SAME:
+        if np.all(rows.comparable) and np.all(rows.holding()):
             zeros = ", ".join(_zeros(case))
             said = what.format(zeros=zeros)
             return [f'the equations are right {said} (`params="{way}"` checks so)']

@@ -8,6 +8,9 @@ from ._hand_written import HandWritten
 from ._truth import Motions, Points
 
 _SAME = 1e-7  # of a slope, by which two differences of a linear function may differ
+SAME = 1e-8  # of an equation's size: what rounding may leave at states that are well conditioned
+# Next to a pole a right expression loses digits, cos² θ − 1 for one: at so many states, so much.
+_LOSSY, _LOST = 0.05, 1e-5
 _FLOOR = 1e-4  # of an equation's usual size: what is near zero by chance is not judged by itself
 
 
@@ -34,6 +37,14 @@ class Rows(NamedTuple):
             share = np.abs(self.value) / self.size
         share = np.where(self.size > 0, share, 0.0)
         return np.where(self.comparable[:, None], share, np.nan)
+
+    def holding(self) -> np.ndarray:
+        """Which equations vanish up to rounding, shape (m,), where they are comparable."""
+        if not np.any(self.comparable):
+            return np.full(self.value.shape[1], False)
+        away = self.disagreement()[self.comparable]
+        usual = np.quantile(away, 1 - _LOSSY, axis=0, method="higher")
+        return (usual <= SAME) & (np.max(away, axis=0) <= _LOST)
 
 
 def rows_at(written: HandWritten, points: Points, motions: Motions) -> Rows:
