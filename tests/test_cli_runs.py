@@ -56,6 +56,10 @@ def test_a_run_folder_is_complete_and_reloads(cli: Cli, tmp_path: Path) -> None:
         assert (code, said) == (0, f"{kind}.png\n")
         with Image.open(tmp_path / f"{kind}.png") as picture:
             assert np.ptp(np.asarray(picture.convert("L"))) > 100
+    ours = (tmp_path / "phase.png").read_bytes()
+    for name, same in (("theta1", True), ("theta2", False)):  # the first one, if none is named
+        assert cli("plot", "my run", "--kind", "phase", "--names", name, "--force")[0] == 0
+        assert ((tmp_path / "phase.png").read_bytes() == ours) is same
     code, _, err = cli("plot", "my run", "--duration", "3", "--force")
     assert code == 2
     assert "--duration does not apply to a saved run" in err
