@@ -113,10 +113,13 @@ def check_derivation(
         return judged(_Way(vary))
     off, felt = features_off(truth, written)
     found = judged(_Way(VARIED, off, _on_zeros(felt, system)))
-    hidden = [] if found.right else hidden_numbers(truth, written)
+    hidden = [] if found.right else hidden_numbers(truth, written, off)
     if not hidden or not has_known_units(system):
         return found
-    alike = judged(_Way(ALIKE, off, _on_proportions(hidden, system)))
+    try:
+        alike = judged(_Way(ALIKE, off, _on_proportions(hidden, system)))
+    except ValueError:  # its own zeros may leave the motion undetermined
+        return found
     return max(found, alike, key=_simplicity)
 
 

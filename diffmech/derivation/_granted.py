@@ -6,7 +6,7 @@ import jax
 import numpy as np
 
 from ._hand_written import HandWritten
-from ._states import NONZERO, VARIED, Entry, random_points
+from ._states import VARIED, Entry, random_points
 from ._symbols import parameter_entries
 from ._truth import Motions, Points, Truth
 
@@ -40,9 +40,9 @@ def features_off(truth: Truth, written: HandWritten) -> tuple[frozenset[Entry], 
     return frozenset((leaf, index) for _, leaf, index in off), felt
 
 
-def hidden_numbers(truth: Truth, written: HandWritten) -> list[str]:
+def hidden_numbers(truth: Truth, written: HandWritten, off: frozenset[Entry]) -> list[str]:
     """Numbers that the motion depends on and that do not occur in the equations."""
-    points, motions = random_points(truth, _STATES, np.random.default_rng(0), NONZERO)
+    points, motions = random_points(truth, _STATES, np.random.default_rng(0), VARIED, off=off)
     return [
         path
         for path, leaf, index in parameter_entries(truth.system.params)

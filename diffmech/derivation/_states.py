@@ -66,7 +66,7 @@ def random_points(
         raise ValueError(
             f"`system` must have finite accelerations, but {system.name!r} has them at only "
             f"{len(which)} of {drawn} random states: check its parameters and named starts, or "
-            'take `vary="given"`'
+            'take `params="given"`'
         )
     kept = Motions(*(array[which] for array in motions))
     return points.kept(which)._replace(qdd=kept.qdd, lam=kept.lam), kept
