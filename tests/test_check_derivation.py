@@ -316,6 +316,8 @@ def test_features_that_are_off_may_be_left_out_as_a_whole() -> None:
     torn = printed.replace("\n      ", " ").replace("torques[1]", "0", 1)
     found = dm.check_derivation(pair, torn)
     assert [one.right for one in found.equations] == [False, True], "it occurs in one, not in both"
+    lost = printed.replace("\n      ", " ").replace("torques[0]", "0")
+    assert not dm.check_derivation(pair, lost).right, "a torque on one link, none on the other"
 
 
 def test_numbers_that_do_not_occur_stand_in_proportion() -> None:

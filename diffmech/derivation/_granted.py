@@ -41,12 +41,15 @@ def features_off(truth: Truth, written: HandWritten) -> tuple[frozenset[Entry], 
 
 
 def hidden_numbers(truth: Truth, written: HandWritten, off: frozenset[Entry]) -> list[str]:
-    """Numbers that the motion depends on and that do not occur in the equations."""
+    """Numbers but zeros that the motion depends on and that do not occur in the equations."""
+    leaves = jax.tree.leaves(truth.system.params)
     points, motions = random_points(truth, _STATES, np.random.default_rng(0), VARIED, off=off)
     return [
         path
         for path, leaf, index in parameter_entries(truth.system.params)
-        if not _occurs(written, points, leaf, index) and _moves(truth, points, motions, leaf, index)
+        if np.asarray(leaves[leaf])[index] != 0
+        and not _occurs(written, points, leaf, index)
+        and _moves(truth, points, motions, leaf, index)
     ]
 
 
