@@ -20,8 +20,10 @@ test: $(VENV)/.installed-test lint
 	DIFFMECH_CACHE=$(CACHE) $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal --durations=10
 
 # A part of it, of a few minutes: enough to see whether another Python and JAX are understood.
-CORE := $(addprefix tests/test_,scalars.py scalar_machines.py unseen_lagrangians.py collect.py \
-	control.py ensemble.py ensemble_input.py simulate.py exports.py cli.py cache.py)
+CORE := tests/scalars/test_scalars.py tests/motion/test_scalar_machines.py \
+	$(addprefix tests/simulation/test_,unseen_lagrangians.py simulate.py) \
+	$(addprefix tests/lanes/test_,collect.py control.py ensemble.py ensemble_input.py) \
+	tests/house/test_exports.py tests/cli/test_cli.py tests/tuning/test_cache.py
 
 core: $(VENV)/.installed-test
 	DIFFMECH_CACHE=$(CACHE) $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(CORE)

@@ -43,9 +43,11 @@ def _results() -> dict[str, Any]:
         "four_bar, nullspace": run(bar, stabilise="nullspace"),
         "n_link": run(chain, start=chain.starts["chaotic"]),
         "ensemble": many(),
-        "ensemble, growth": many(reduce={"g": dm.Growth([1.0, 0, 0, 0]), "last": dm.Last()}),
-        "map, tumble": mapped(dm.Tumble("qB", np.pi / 2)),
-        "map, ftle": mapped(dm.Ftle(direction=(1.0, 0, 0, 0))),
+        "ensemble, growth": many(
+            reduce={"g": dm.reducers.Growth([1.0, 0, 0, 0]), "last": dm.reducers.Last()}
+        ),
+        "map, tumble": mapped(dm.criteria.Tumble("qB", np.pi / 2)),
+        "map, ftle": mapped(dm.criteria.Ftle(direction=(1.0, 0, 0, 0))),
     }
 
 

@@ -146,7 +146,7 @@ def first_call(name: str, lanes: int | None) -> tuple[float, float]:
 def tangents(name: str, lanes: int | None, repeats: int) -> tuple[float, float]:
     """Seconds a trajectory, plain and with the growth of one neighbour; repeats take turns."""
     work = bare(name, lanes)
-    growth = dm.Growth(np.eye(2 * work.system.n)[0])
+    growth = dm.reducers.Growth(np.eye(2 * work.system.n)[0])
     kinds = (None, growth)
     run = partial(_ensemble, work, ACCURACY)
     for reduce in kinds:

@@ -105,7 +105,7 @@ def jacobian(options: argparse.Namespace) -> dict[str, Any]:
         changed |= {"inertias": x[:, 2:4], "frictions": x[:, 4:6]}
         return dm.ensemble(
             system, starts[:, :2], starts[:, 2:], t0=t0, duration=duration, params=changed,
-            rtol=RTOL, reduce={"samples": dm.Samples(times), "last": "last"},
+            rtol=RTOL, reduce={"samples": dm.reducers.Samples(times), "last": "last"},
         ).values  # fmt: skip
 
     repeats = 5 * options.repeats

@@ -35,8 +35,8 @@ import diffmech as dm
 
 RTOL = 1e-8
 DURATION = 10.0  # [s]
-TUMBLE = dm.Tumble("qB")
-NEVER = dm.Tumble("qB", 1e6)
+TUMBLE = dm.criteria.Tumble("qB")
+NEVER = dm.criteria.Tumble("qB", 1e6)
 SPANS = ((0.0, math.pi), (math.radians(0.1), math.radians(30.0)))  # of qA and qB [rad]
 OVERHEAD_POINTS = 32768
 AROUND = 2  # steps of the area's grid

@@ -16,10 +16,10 @@ import numpy as np
 import diffmech as dm
 
 WAYS = [
-    dm.baumgarte(omega=10.0, zeta=0.8),
+    dm.solvers.baumgarte(omega=10.0, zeta=0.8),
     "none",
-    dm.penalty(alpha=1e8, omega=10.0, zeta=0.7),
-    dm.penalty(inertial=False),  # stiff: an implicit solver
+    dm.solvers.penalty(alpha=1e8, omega=10.0, zeta=0.7),
+    dm.solvers.penalty(inertial=False),  # stiff: an implicit solver
     "projection",
     "nullspace",
 ]

@@ -24,7 +24,7 @@ def long_shot(boot, record, factors):
     """How far single shots over the whole record miss it [deg], for IBx times each factor."""
     moments = {"IBx": TRUTH["IBx"] * factors}
     found = dm.ensemble(boot, *boot.starts["chaotic"], duration=10.0, params=moments,
-                        reduce=dm.Samples(record.ts))  # fmt: skip
+                        reduce=dm.reducers.Samples(record.ts))  # fmt: skip
     q, _ = found.values["samples"]
     return np.rad2deg(np.sqrt(np.mean((q - record.values) ** 2, axis=(1, 2))))
 

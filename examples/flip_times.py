@@ -30,7 +30,7 @@ def main() -> None:
     first, second = (grid.ravel() for grid in np.meshgrid(angles, angles))
     starts = {"theta1": first, "theta2": second}
     flips = dm.ensemble(
-        pendulum, starts, duration=DURATION, reduce=dm.FirstTime(over_the_top), rtol=1e-7
+        pendulum, starts, duration=DURATION, reduce=dm.reducers.FirstTime(over_the_top), rtol=1e-7
     )
     print(flips)
     times = flips.values["first_time"]

@@ -38,7 +38,7 @@ def main(folder: Path) -> None:
     small(dm.viz.phase(run, "qB", wrapped=True), "phase.png", folder, (4.4, 3.6))
     small(dm.viz.distance(run, near), "distance.png", folder, (4.8, 3.2))
 
-    slight, tumble = {"qB": np.deg2rad(1)}, dm.Tumble("qB")
+    slight, tumble = {"qB": np.deg2rad(1)}, dm.criteria.Tumble("qB")
     chart = dm.stability_map(boot, {"qA": (0, np.pi, 1801)}, tumble, 10.0, q0=slight)
     small(dm.viz.bands(chart), "bands.png", folder, (5.4, 2.6))
     area = {"qA": (0, np.pi, 271), "qB": (0, 0.4, 91)}

@@ -51,7 +51,7 @@ def draw(flights: dict[str, tuple[np.ndarray, np.ndarray]]) -> None:
 
 def main() -> None:
     RESULTS.mkdir(exist_ok=True)
-    phone = dm.RigidBody.box(MASS, WIDTH, HEIGHT, THICKNESS)
+    phone = dm.parts.RigidBody.box(MASS, WIDTH, HEIGHT, THICKNESS)
     moments, flights = np.diag(phone.inertia), {}
     body = dm.systems.free_body("quaternion", moments)
     for name, axis in THROWS.items():

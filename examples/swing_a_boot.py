@@ -10,19 +10,19 @@ import numpy as np
 
 import diffmech as dm
 
-ROD = dm.RigidBody(0.01, [5e-6, 5e-6, 0.0])  # [kg], [kg m²] about the mass centre
-PLATE = dm.RigidBody(0.1, [2.5e-4, 0.5e-4, 2e-4])
+ROD = dm.parts.RigidBody(0.01, [5e-6, 5e-6, 0.0])  # [kg], [kg m²] about the mass centre
+PLATE = dm.parts.RigidBody(0.1, [2.5e-4, 0.5e-4, 2e-4])
 HINGE_TO_ROD, HINGE_TO_PLATE = 0.075, 0.20  # of the mass centres [m]
 
 
 def boot(q, t, params):
     """The rod hangs from a hinge along x, the plate turns about the rod's axis z."""
-    swing = dm.joint("hinge", dm.revolute("x", q[0]))
-    turn = dm.joint("bearing", swing @ dm.revolute("z", q[1], at=[0, 0, -HINGE_TO_PLATE]))
+    swing = dm.joint("hinge", dm.joints.revolute("x", q[0]))
+    turn = dm.joint("bearing", swing @ dm.joints.revolute("z", q[1], at=[0, 0, -HINGE_TO_PLATE]))
     return {
-        "rod": params["rod"].at(swing @ dm.fixed([0, 0, -HINGE_TO_ROD])),
+        "rod": params["rod"].at(swing @ dm.joints.fixed([0, 0, -HINGE_TO_ROD])),
         "plate": params["plate"].at(turn),
-        "gravity": dm.Gravity(9.81),
+        "gravity": dm.parts.Gravity(9.81),
     }
 
 

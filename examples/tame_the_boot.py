@@ -31,7 +31,7 @@ def moments(block):
 def tumbling(boot) -> int:
     """How many of 141 releases from 80° to 94°, with the plate at 1°, tumble within 60 s."""
     axes, start = {"qA": np.deg2rad(np.linspace(80, 94, 141))}, {"qB": np.deg2rad(1)}
-    chart = dm.stability_map(boot, axes, dm.Tumble("qB"), 60.0, q0=start)
+    chart = dm.stability_map(boot, axes, dm.criteria.Tumble("qB"), 60.0, q0=start)
     return chart.counts[dm.Verdict.UNSTABLE]
 
 

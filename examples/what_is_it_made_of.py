@@ -44,7 +44,7 @@ def friction(q, qd, t, params):
 
 
 def main() -> None:
-    rod = dm.System(lagrangian, {"theta1": "rad"}, {"stiffness": 60.0, "hinge": dm.Damper()},
+    rod = dm.System(lagrangian, {"theta1": "rad"}, {"stiffness": 60.0, "hinge": dm.parts.Damper()},
                     forces=friction, units=UNITS, name="rod")  # fmt: skip
     pieces = dm.read_records(DATA, by="piece", channels=["theta1"], offset={"theta1": np.pi})
     found = dm.compare_frictions(rod, pieces, ["stiffness"], {"hinge": "theta1"}, laws=LAWS,

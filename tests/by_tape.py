@@ -45,7 +45,7 @@ class _TapeWithDetours(Tape):
         self.detours: list[_Detour] = []
 
     def typed_inputs(self, like: Any) -> tuple[list[np.ndarray], list[int]]:
-        """Places of the shapes and kinds of some arrays, and the inputs behind them, in order."""
+        """Registers of the shapes and kinds of some arrays, and their inputs, in order."""
         inputs: list[int] = []
         arrays = []
         for array in like:
@@ -70,7 +70,7 @@ def _flat(arrays: Any) -> list[int]:
 
 
 class _Program:
-    """Places of a tape worked out from its inputs, one after the other, detours in their turn."""
+    """Registers of a tape worked out from its inputs, one by one, detours in their turn."""
 
     def __init__(self, tape: _TapeWithDetours, inputs: list[int], outputs: list[int]):
         self._inputs, self._outputs = inputs, outputs

@@ -14,7 +14,8 @@ import pytest
 
 # Shapes and types of all arguments and results are checked, but for functions on single numbers,
 # equations and lines of code, which one test of a large machine calls ten thousands of times.
-_SOURCES = Path(__file__).parent.parent / "diffmech"
+ROOT = Path(__file__).parent.parent
+_SOURCES = ROOT / "diffmech"
 _NAMES = [
     ".".join(path.relative_to(_SOURCES.parent).with_suffix("").parts).removesuffix(".__init__")
     for path in _SOURCES.rglob("*.py")
@@ -80,17 +81,19 @@ def jittered_params(system: dm.AbstractSystem, seed: int) -> Any:
     rng = np.random.default_rng(seed)
 
     def change(leaf: Any) -> Any:
-        if isinstance(leaf, dm.RigidBody):
+        if isinstance(leaf, dm.parts.RigidBody):
             mass, inertia = (
                 np.asarray(x) * rng.uniform(0.8, 1.2) for x in (leaf.mass, leaf.inertia)
             )
-            return dm.RigidBody(mass, inertia)
+            return dm.parts.RigidBody(mass, inertia)
         leaf = np.asarray(leaf)
         factor = 1 + 0.2 * rng.uniform(-1, 1, leaf.shape)
         return np.where(leaf == 0, rng.uniform(0.1, 0.5, leaf.shape), leaf * factor)
 
     for _ in range(100):
-        params = jax.tree.map(change, system.params, is_leaf=lambda x: isinstance(x, dm.RigidBody))
+        params = jax.tree.map(
+            change, system.params, is_leaf=lambda x: isinstance(x, dm.parts.RigidBody)
+        )
         try:
             system.with_params(parameter_paths(params))
         except ValueError:

@@ -30,26 +30,26 @@ def _drive(t: Any) -> Any:
 
 
 def _parts(q: Any, t: Any, params: Any) -> dict[str, Any]:
-    sleigh = dm.planar(q[0], q[1], q[2])
-    arm = dm.joint("shoulder", sleigh @ dm.revolute(ARM_AXIS, q[3] + _drive(t), at=ARM_AT))
-    plate = dm.joint("elbow", arm @ dm.revolute(PLATE_AXIS, q[4], at=ELBOW))
-    bodies = [dm.RigidBody(m, i) for m, i in zip(MASSES, MOMENTS, strict=True)]
+    sleigh = dm.joints.planar(q[0], q[1], q[2])
+    arm = dm.joint("shoulder", sleigh @ dm.joints.revolute(ARM_AXIS, q[3] + _drive(t), at=ARM_AT))
+    plate = dm.joint("elbow", arm @ dm.joints.revolute(PLATE_AXIS, q[4], at=ELBOW))
+    bodies = [dm.parts.RigidBody(m, i) for m, i in zip(MASSES, MOMENTS, strict=True)]
     return {
-        "tied": dm.Spring(30.0, 0.4).between(plate.point(TIP), NAIL),
+        "tied": dm.parts.Spring(30.0, 0.4).between(plate.point(TIP), NAIL),
         "sleigh": bodies[0].at(sleigh),
-        "arm": bodies[1].at(arm @ dm.fixed(ARM_CENTRE)),
-        "plate": bodies[2].at(plate @ dm.fixed(PLATE_CENTRE)),
-        "slope": dm.Gravity(WEIGHT),
-        "loose": dm.Spring(11.0).between(sleigh, plate.point(TIP)),
-        "stay": dm.Damper(0.8, 0.3).between(sleigh.point(TIP), plate.point(TIP)),
-        "drag": dm.Damper(0.2, quadratic=0.5).on(arm.point(TIP)),
-        "rub": dm.Damper(0.1, coulomb=0.2, smoothing=0.5).turning(sleigh, plate),
-        "air": dm.Damper(0.05).turning(arm),
-        "hinge": dm.Spring(4.0, 0.3).across(q[4]),
-        "twist": dm.Spring(3.0).twisting(sleigh, arm),
-        "brake": dm.Damper(0.4).across(q[3]),
-        "jet": dm.force(plate.direction([0.5, 1.0, 2.0]), at=plate.point(TIP)),
-        "motor": dm.torque(arm.direction([0.2, 0.1, 0.6]), on=plate, against=arm),
+        "arm": bodies[1].at(arm @ dm.joints.fixed(ARM_CENTRE)),
+        "plate": bodies[2].at(plate @ dm.joints.fixed(PLATE_CENTRE)),
+        "slope": dm.parts.Gravity(WEIGHT),
+        "loose": dm.parts.Spring(11.0).between(sleigh, plate.point(TIP)),
+        "stay": dm.parts.Damper(0.8, 0.3).between(sleigh.point(TIP), plate.point(TIP)),
+        "drag": dm.parts.Damper(0.2, quadratic=0.5).on(arm.point(TIP)),
+        "rub": dm.parts.Damper(0.1, coulomb=0.2, smoothing=0.5).turning(sleigh, plate),
+        "air": dm.parts.Damper(0.05).turning(arm),
+        "hinge": dm.parts.Spring(4.0, 0.3).across(q[4]),
+        "twist": dm.parts.Spring(3.0).twisting(sleigh, arm),
+        "brake": dm.parts.Damper(0.4).across(q[3]),
+        "jet": dm.parts.force(plate.direction([0.5, 1.0, 2.0]), at=plate.point(TIP)),
+        "motor": dm.parts.torque(arm.direction([0.2, 0.1, 0.6]), on=plate, against=arm),
     }
 
 

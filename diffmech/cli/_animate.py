@@ -5,13 +5,7 @@ from typing import Any
 
 import click
 
-from ._options import (
-    as_path,
-    debug_option,
-    force_option,
-    progress_option,
-    run_options,
-)
+from ._options import as_path, debug_option, force_option, progress_option, run_options
 from ._quantities import number
 from ._runs import is_saved, make_run, run_or_load, system_with
 

@@ -9,7 +9,7 @@ import click
 from .._suggest import shortened
 from ._options import debug_option, json_option
 from ._runs import system_with
-from ._words import assignments, for_the_shell, require_known
+from ._shell_words import assignments, for_the_shell, require_known
 
 _AUTO = "auto"
 _WAYS = (_AUTO, "varied", "nonzero", "given")

@@ -7,7 +7,7 @@ import click
 from ._machines import machine
 from ._options import debug_option, json_option
 from ._runs import system_with
-from ._words import for_the_shell
+from ._shell_words import for_the_shell
 
 
 @click.command()

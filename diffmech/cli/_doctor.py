@@ -7,8 +7,8 @@ import click
 
 from ._options import debug_option, json_option
 from ._runs import start_of, system_with
-from ._tuning import remember_programs, tuned
-from ._words import for_the_shell
+from ._shell_words import for_the_shell
+from ._tuned import remember_programs, tuned
 
 
 @click.command()
@@ -59,7 +59,7 @@ def doctor(
         if start is not None or sets or params:
             raise click.UsageError("--start, --set and --param need a SYSTEM to examine.")
         return _installation(as_json)
-    from ..simulation import doctor as examine
+    from ..assembly import doctor as examine
 
     machine = system_with(system, params)
     found = examine(machine, *start_of(machine, start, sets))
@@ -90,7 +90,7 @@ def _as_json(found: Any) -> dict[str, Any]:
 
 
 def _clear_cache(as_json: bool) -> int:
-    from .._cache import clear_cache, current_cache
+    from ..tuning import clear_cache, current_cache
 
     folder, deleted = current_cache().folder, clear_cache()
     if as_json:

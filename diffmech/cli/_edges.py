@@ -10,7 +10,7 @@ from .._suggest import quoted, suggestion
 from ._options import as_path, debug_option, force_option, json_option
 from ._quantities import both_ends, number
 from ._runs import start_of, system_with
-from ._words import assignments, for_the_shell
+from ._shell_words import assignments, for_the_shell
 
 if TYPE_CHECKING:
     from ..model import AbstractSystem
@@ -58,7 +58,7 @@ def edges(
     diffmech edges babyboot --family qA
     diffmech edges babyboot --family qA --param IBz=3e-4 --json
     """
-    from ..analysis import band_edges
+    from ..orbits import band_edges
     from ..viz import edge_slopes, require_picture, save_figure
 
     if plot is not None:

@@ -8,7 +8,7 @@ import click
 from ._options import debug_option, json_option
 from ._quantities import number
 from ._runs import system_with
-from ._words import assignments
+from ._shell_words import assignments
 
 _LANGUAGES = {"python": "python", "c": "c", "js": "javascript"}
 _FORMATS = ("text", "latex", "markdown", *_LANGUAGES)

@@ -27,7 +27,7 @@ from ._fit_words import (
 )
 from ._options import as_path, debug_option, force_option, json_option, progress_option
 from ._runs import system_with
-from ._words import require_known
+from ._shell_words import require_known
 
 if TYPE_CHECKING:
     from ..identification import Fit

@@ -10,7 +10,7 @@ import click
 
 from .._suggest import quoted, suggestion
 from ._quantities import both_ends, number
-from ._words import assignments, for_the_shell, listed, require_known
+from ._shell_words import assignments, for_the_shell, listed, require_known
 
 if TYPE_CHECKING:
     from ..model import AbstractSystem

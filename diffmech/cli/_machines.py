@@ -15,8 +15,8 @@ import click
 from .._suggest import nearest, quoted, suggestion
 from ..systems import CATALOGUE
 from ._quantities import has_unit, numbers
-from ._tuning import remember_programs
-from ._words import assignment, listed, require_known
+from ._shell_words import assignment, listed, require_known
+from ._tuned import remember_programs
 
 if TYPE_CHECKING:
     from ..model import AbstractSystem

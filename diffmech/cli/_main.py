@@ -23,10 +23,10 @@ from ._map import stability_map
 from ._options import debug_option, version_option
 from ._plot import plot
 from ._report import report
+from ._shell_words import brief, for_the_shell
 from ._signals import Signals, watching
 from ._simulate import simulate
 from ._systems import systems
-from ._words import brief, for_the_shell
 
 _EXITS = """
 \b

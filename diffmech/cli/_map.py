@@ -10,11 +10,11 @@ from .._progress import stop_requested
 from ._options import as_path, debug_option, force_option, json_option, progress_option
 from ._quantities import both_ends, number
 from ._runs import start_of, system_with
-from ._tuning import tuned
-from ._words import assignment, assignments, require_known
+from ._shell_words import assignment, assignments, require_known
+from ._tuned import tuned
 
 if TYPE_CHECKING:
-    from ..analysis import AbstractCriterion, StabilityMap
+    from ..maps import AbstractCriterion, StabilityMap
     from ..model import AbstractSystem
 
 _TOO_MANY_FAILED = 3  # exit code
@@ -109,7 +109,7 @@ def stability_map(
         raise click.UsageError(f"--allow-failed must be from 0 to 1, but is {allow_failed!r}.")
     tuned()  # before JAX starts
     from .._records import require_writable
-    from ..analysis import stability_map as make_map
+    from ..maps import stability_map as make_map
     from ..viz import require_picture, save_figure, stability
 
     if plot is not None:
@@ -177,7 +177,7 @@ def _axis(system: "AbstractSystem", text: str) -> tuple[str, tuple[float, float,
 
 def _unit(system: "AbstractSystem", name: str) -> tuple[str, bool]:
     """The unit of what an axis is called after, of the coordinate if it is a rate; if it is one."""
-    from ..analysis import axis_kind
+    from ..maps import axis_kind
 
     kind, unit = axis_kind(system, name)
     if kind == "rate":
@@ -202,7 +202,7 @@ def _rest(
 
 def as_criterion(system: "AbstractSystem", text: str) -> "AbstractCriterion":
     """`tumble:qB=90deg` and the like."""
-    from .. import analysis
+    from .. import maps
 
     word, _, rest = text.partition(":")
     require_known(word, "criterion", list(_CRITERIA))
@@ -224,18 +224,18 @@ def as_criterion(system: "AbstractSystem", text: str) -> "AbstractCriterion":
         if len(given) != 1:
             bound = f"{last}={'90deg' if angular else 1}"
             raise click.UsageError(f"--criterion tumble needs one bound: tumble:{bound}.")
-        return analysis.Tumble(*next(iter(given.items())))
+        return maps.Tumble(*next(iter(given.items())))
     if word == "spread":
         limit = given.pop("limit", 1.0)
         if not given:
             offset = f"{last}={'0.5deg' if angular else 0.01}"
             raise click.UsageError(f"--criterion spread needs a second start: spread:{offset}.")
-        return analysis.Spread(given, limit)
+        return maps.Spread(given, limit)
     kinds: dict[str, Any] = {
-        "ftle": (analysis.Ftle, ("calm", "wild")),
-        "megno": (analysis.MeanGrowth, ("regular", "chaotic")),
-        "sali": (analysis.Alignment, ("apart", "aligned")),
-        "multipliers": (analysis.Multipliers, ("margin", "closing")),
+        "ftle": (maps.Ftle, ("calm", "wild")),
+        "megno": (maps.MegnoBelow, ("regular", "chaotic")),
+        "sali": (maps.SaliAbove, ("apart", "aligned")),
+        "multipliers": (maps.FloquetStable, ("margin", "closing")),
     }
     kind, names = kinds[word]
     for name in given:

@@ -6,15 +6,9 @@ from typing import Any
 import click
 
 from .._suggest import quoted
-from ._options import (
-    as_path,
-    debug_option,
-    force_option,
-    progress_option,
-    run_options,
-)
+from ._options import as_path, debug_option, force_option, progress_option, run_options
 from ._runs import run_or_load, saved_run
-from ._words import require_known
+from ._shell_words import require_known
 
 _NAMED = ("coordinates", "wrapped", "rates", "phase", "overlay", "distance")
 _COMPARED = ("overlay", "distance")

@@ -8,7 +8,7 @@ import click
 
 from .._suggest import quoted
 from .._units import in_si, rate_unit
-from ._words import between_commas
+from ._shell_words import between_commas
 
 _KINDS = {
     "rad": "an angle",

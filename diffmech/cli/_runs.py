@@ -11,7 +11,7 @@ from ..systems import CATALOGUE
 from ._machines import is_own_file, machine
 from ._options import given_run_options
 from ._quantities import each_of, number, numbers
-from ._words import assignments, for_the_shell, require_known
+from ._shell_words import assignments, for_the_shell, require_known
 
 if TYPE_CHECKING:
     from ..model import AbstractSystem
@@ -140,7 +140,7 @@ def _assembled(
     sets: tuple[str, ...],
 ) -> tuple[Any, Any]:
     """The nearest start that keeps the constraints; says on standard error what was changed."""
-    from ..simulation import assemble
+    from ..assembly import assemble
 
     given = assignments(sets, "--set", "qA=90deg")
     found = assemble(system, q0, qd0, fixed=[name for name in system.coordinates if name in given])

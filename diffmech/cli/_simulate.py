@@ -8,16 +8,9 @@ import click
 
 from .._progress import stop_requested
 from ._machines import is_own_file
-from ._options import (
-    as_path,
-    debug_option,
-    force_option,
-    json_option,
-    progress_option,
-    run_options,
-)
+from ._options import as_path, debug_option, force_option, json_option, progress_option, run_options
 from ._runs import make_run, system_with
-from ._words import for_the_shell
+from ._shell_words import for_the_shell
 
 if TYPE_CHECKING:
     from ..model import AbstractSystem

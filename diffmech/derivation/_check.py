@@ -11,14 +11,7 @@ from .._suggest import quoted
 from .._typing import Params
 from ..model import AbstractSystem, match_params, require_finite_params, require_system
 from ..motion import require_lagrangian
-from ._check_record import (
-    RIGHT,
-    UNDECIDED,
-    UP_TO_A_FACTOR,
-    WRONG,
-    DerivationCheck,
-    EquationCheck,
-)
+from ._check_record import RIGHT, UNDECIDED, UP_TO_A_FACTOR, WRONG, DerivationCheck, EquationCheck
 from ._factors import EMPTY, Meaning, meanings, undetermined
 from ._granted import features_off, few, hidden_numbers
 from ._hand_written import HandWritten, Lagrangian, read_hand_written

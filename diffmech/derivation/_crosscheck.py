@@ -17,14 +17,7 @@ from .._checks import (
 )
 from .._memory import require_memory
 from .._typing import Params
-from ..model import (
-    AbstractSystem,
-    Explicit,
-    FixedMapping,
-    System,
-    require_system,
-    trial_arguments,
-)
+from ..model import AbstractSystem, Explicit, FixedMapping, System, require_system, trial_arguments
 from ..motion import acceleration_of, mass_and_bias_of, prepare
 from ._batched import moved
 from ._by_action import by_action

@@ -16,7 +16,7 @@ from ..model import (
     require_finite_params,
     require_system,
 )
-from ..scalars import NotScalar, Places, source
+from ..scalars import NotScalar, Registers, source
 from ._broken import broken
 from ._formulas import Formulas, formulas_of
 from ._latex import width
@@ -269,7 +269,7 @@ def equations(
     )
 
 
-def _output(sections: Sections, name: str) -> Places:
+def _output(sections: Sections, name: str) -> Registers:
     """The places of what a program may be asked for."""
     if name in ("acceleration", "multipliers"):
         motion = sections.motion

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..scalars import Evaluation, NotScalar, Place, Symbolic, require_sympy
+from ..scalars import Evaluation, NotScalar, Register, Symbolic, require_sympy
 from ._page import Line, Page, Sum
 
 
@@ -60,7 +60,7 @@ def formulas_of(page: Page, coordinates: tuple[str, ...], numbers: tuple[str, ..
     known = dict(zip(inputs, (*params, *q, t, *qd, *qdd, *lam), strict=True))
     evaluation = Evaluation(page.tape, Symbolic(), known)
 
-    def value(place: Place) -> Any:
+    def value(place: Register) -> Any:
         return evaluation.of(np.array(place)).item()
 
     def total(terms: Sum) -> Any:

@@ -17,7 +17,7 @@ import math
 from typing import NamedTuple
 
 from .._suggest import nearest, quoted, suggestion
-from ..scalars import Place, Tape
+from ..scalars import Register, Tape
 from ._symbols import FUNCTIONS, Symbols
 from ._text import Source, Token, UnreadableTextError
 
@@ -39,10 +39,10 @@ class Equation(NamedTuple):
         spans: where in the text what is written at a place stands.
     """
 
-    place: Place
+    place: Register
     text: str
     line: int
-    spans: dict[Place, Span]
+    spans: dict[Register, Span]
 
 
 class ReadText(NamedTuple):
@@ -65,11 +65,11 @@ def read_text(text: str, tape: Tape, symbols: Symbols) -> ReadText:
         raise UnreadableTextError(
             f"there must be at most {_MOST_EQUATIONS} equations, but there are {len(lines)}"
         )
-    given: dict[str, Place] = {}
+    given: dict[str, Register] = {}
     later = {tokens[0].text: tokens[0].line for tokens in lines if _names_something(tokens)}
     used: set[str] = set()
     equations = []
-    spans: dict[Place, Span] = {}  # of what has got a name
+    spans: dict[Register, Span] = {}  # of what has got a name
     for tokens in lines:
         reader = _Reader(source, tokens, tape, symbols, given, later, used)
         if _names_something(tokens) and not reader.knows(tokens[0].text):
@@ -111,7 +111,7 @@ class _Reader:
         tokens: list[Token],
         tape: Tape,
         symbols: Symbols,
-        given: dict[str, Place],
+        given: dict[str, Register],
         later: dict[str, int],
         used: set[str],
     ):
@@ -119,13 +119,13 @@ class _Reader:
         self._symbols, self._given, self._later, self._used = symbols, given, later, used
         self._at = 0
         self._depth = 0
-        self.spans: dict[Place, Span] = {}
+        self.spans: dict[Register, Span] = {}
 
     def knows(self, name: str) -> bool:
         """Whether a name means something of the machine."""
         return name in self._symbols.places or name in FUNCTIONS or name == "pi"
 
-    def definition(self) -> tuple[str, Place]:
+    def definition(self) -> tuple[str, Register]:
         """name = sum."""
         name = self._next()
         if name.text in self._given:
@@ -178,12 +178,12 @@ class _Reader:
             raise self._source.mistake(token, "this bracket was never opened")
         raise self._source.mistake(token, f"{quoted(token.text)} is not expected here")
 
-    def _noted(self, begin: Token, place: Place) -> Place:
+    def _noted(self, begin: Token, place: Register) -> Register:
         behind = self._tokens[self._at - 1]
         self.spans[place] = ((begin.line, begin.column), (behind.line, behind.after))
         return place
 
-    def _sum(self) -> Place:
+    def _sum(self) -> Register:
         begin = self._peek()
         value = self._product()
         while self._peek().text in ("+", "-") and self._peek().kind == "sign":
@@ -191,7 +191,7 @@ class _Reader:
             value = self._tape.operate(name, value, self._product())
         return self._noted(begin, value)
 
-    def _product(self) -> Place:
+    def _product(self) -> Register:
         begin = self._peek()
         value = self._signed()
         while self._peek().text in ("*", "/") and self._peek().kind == "sign":
@@ -199,14 +199,14 @@ class _Reader:
             value = self._tape.operate(name, value, self._signed())
         return self._noted(begin, value)
 
-    def _signed(self) -> Place:
+    def _signed(self) -> Register:
         begin, negative = self._peek(), False
         while self._peek().kind == "sign" and self._peek().text in ("+", "-"):
             negative ^= self._next().text == "-"
         value = self._power()
         return self._noted(begin, self._tape.operate("neg", value)) if negative else value
 
-    def _power(self) -> Place:
+    def _power(self) -> Register:
         begin = self._peek()
         value = self._atom()
         if self._peek().kind == "raised":
@@ -217,7 +217,7 @@ class _Reader:
             self._depth -= 1
         return self._noted(begin, value)
 
-    def _raised(self, base: Place, exponent: Place) -> Place:
+    def _raised(self, base: Register, exponent: Register) -> Register:
         number = self._tape.value(exponent) if self._tape.is_constant(exponent) else math.nan
         if number == int(number) if math.isfinite(number) else False:
             if abs(number) <= _LARGEST_POWER:
@@ -233,7 +233,7 @@ class _Reader:
                 token, f"brackets and powers may be nested {_DEEPEST} deep, and no deeper"
             )
 
-    def _atom(self) -> Place:
+    def _atom(self) -> Register:
         token = self._next()
         if token.kind == "number":
             value = float(token.text)
@@ -264,7 +264,7 @@ class _Reader:
         self._next()
         self._depth -= 1
 
-    def _named(self, token: Token) -> Place:
+    def _named(self, token: Token) -> Register:
         """A function with its arguments, or a quantity with its primes."""
         name = "".join(token.text.split())
         if name in FUNCTIONS:
@@ -303,7 +303,7 @@ class _Reader:
                 return f"there is no symbol {quoted(name)}. Did you mean {function}(...)?"
         return f"there is no symbol {quoted(name)}.{suggestion(name, known)}"
 
-    def _called(self, token: Token) -> Place:
+    def _called(self, token: Token) -> Register:
         operation, count = FUNCTIONS[token.text]
         opened = self._peek()
         if opened.text != "(":
@@ -326,7 +326,7 @@ class _Reader:
             arguments = [arguments[0], arguments[2], arguments[1]]
         return self._tape.operate(operation, *arguments)
 
-    def _comparison(self) -> Place:
+    def _comparison(self) -> Register:
         """sum (">" | "<" | ">=" | "<=") sum, the condition of `where`."""
         left, token = self._sum(), self._next()
         if token.text not in _COMPARED:

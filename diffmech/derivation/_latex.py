@@ -3,17 +3,7 @@
 import math
 import re
 
-from ..scalars import (
-    ANY,
-    ATOM,
-    COMPARISON,
-    POWER,
-    SUM,
-    Form,
-    Notation,
-    as_quotient,
-    ascii_letters,
-)
+from ..scalars import ANY, ATOM, COMPARISON, POWER, SUM, Form, Notation, as_quotient, ascii_letters
 
 _GREEK = (
     *("alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa"),

@@ -9,7 +9,7 @@ from ..model import parameter_unit
 from ..scalars import (
     Coefficient,
     Monomial,
-    Place,
+    Register,
     Terms,
     spelled,
     written_coefficient,
@@ -39,7 +39,7 @@ class Term(NamedTuple):
     """
 
     row: int
-    place: Place
+    place: Register
     kind: str
     cost: float
     second: tuple[int, ...]
@@ -56,7 +56,7 @@ class Library:
         self._parameters = sorted(symbols.parameters.values())
         self._gravity = self._places_of_gravity()
         self.terms: list[Term] = []
-        self._seen: set[tuple[int, Place]] = set()
+        self._seen: set[tuple[int, Register]] = set()
         rows = [int(place) for place in truth.places["rows"]]
         self._counts: dict[int, int] = {}
         self._kept: dict[int, int] = {}
@@ -84,7 +84,7 @@ class Library:
         """How many terms one equation has, as people write it."""
         return self._counts.get(row, 0)
 
-    def _places_of_gravity(self) -> set[Place]:
+    def _places_of_gravity(self) -> set[Register]:
         named = {"g", "gravity", "grav"}
         found = set()
         for path, place in self._symbols.parameters.items():
@@ -146,13 +146,13 @@ class Library:
     def _add(self, row: int, hot: Monomial, coefficient: Coefficient, cost: float) -> None:
         self._keep(row, self._place(hot, coefficient), [hot], list(coefficient), cost)
 
-    def _place(self, hot: Monomial, coefficient: Coefficient) -> Place:
+    def _place(self, hot: Monomial, coefficient: Coefficient) -> Register:
         return self._tape.operate(
             "mul", written_coefficient(self._tape, coefficient), written_product(self._tape, hot)
         )
 
     def _keep(
-        self, row: int, place: Place, hots: list[Monomial], colds: list[Monomial], cost: float
+        self, row: int, place: Register, hots: list[Monomial], colds: list[Monomial], cost: float
     ) -> None:
         if (row, place) in self._seen:
             return
@@ -161,7 +161,7 @@ class Library:
         second = tuple(sorted({self._order[p] for hot in hots for p in hot if p in self._order}))
         self.terms.append(Term(row, place, self._kind(hots, colds), cost, second))
 
-    def _inside(self, factors: Iterable[Place]) -> set[Place]:
+    def _inside(self, factors: Iterable[Register]) -> set[Register]:
         """Inputs that factors are made of."""
         needed = self._tape.needed_for(list(factors))
         return {p for p in needed if self._tape.operations[p].name == "input"}

@@ -11,7 +11,7 @@ from ._hand_written import HandWritten
 from ._library import Library
 from ._misreadings import explained_by, misread
 from ._openings import angles_in
-from ._parts import parts_wrong
+from ._part_laws import parts_wrong
 from ._recognise import Quantities
 from ._repairs import Pieces, Repair
 from ._rows import Rows

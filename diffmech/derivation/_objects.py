@@ -10,7 +10,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from ..scalars import Place, Tape
+from ..scalars import Register, Tape
 
 _FUNCTIONS = {
     **{name: name for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh", "exp", "log", "sqrt")},
@@ -31,10 +31,10 @@ class WritingScalar:
 
     __slots__ = ("_tape", "place")
 
-    def __init__(self, tape: Tape, place: Place):
+    def __init__(self, tape: Tape, place: Register):
         self._tape, self.place = tape, place
 
-    def _other(self, value: Any) -> Place | None:
+    def _other(self, value: Any) -> Register | None:
         if isinstance(value, WritingScalar):
             return value.place
         if isinstance(value, int | float | np.number):

@@ -15,29 +15,29 @@ import numpy as np
 from ..scalars import (
     AbstractReader,
     NotScalar,
-    Place,
     Polynomial,
+    Register,
     Tape,
     Terms,
     multiplied,
     terms,
-    varying_places,
+    varying_registers,
 )
 
 _MOST_TERMS = 600  # of one polynomial
 _MOST_TURNED = 7  # sines and cosines in one product
 
-Angle: TypeAlias = tuple[tuple[Place, int], ...]  # Σ multiple × place
+Angle: TypeAlias = tuple[tuple[Register, int], ...]  # Σ multiple × place
 
 
-def openings(tape: Tape, places: list[Place], parameters: list[Place]) -> list[list[Terms]]:
+def openings(tape: Tape, places: list[Register], parameters: list[Register]) -> list[list[Terms]]:
     """Every place as {f: {c: number}}, Σ number × c(parameters) × f(everything else), in each form
     that is not too long."""
     found: list[list[Terms]] = []
     inputs = {int(p) for p in parameters}
     needed = tape.needed_for(places)
     moving = [p for p in needed if tape.operations[p].name == "input" and p not in inputs]
-    reader = _Distributed(tape, varying_places(tape, places, moving))
+    reader = _Distributed(tape, varying_registers(tape, places, moving))
     found.append([_grouped(reader.polynomial(place)) for place in places])
     try:
         opened = terms(tape, places, parameters)
@@ -58,10 +58,10 @@ def _grouped(polynomial: Polynomial) -> Terms:
 class _Distributed(AbstractReader):
     """Multiplies sums out, and leaves functions as they are."""
 
-    def __init__(self, tape: Tape, hot: set[Place]):
+    def __init__(self, tape: Tape, hot: set[Register]):
         super().__init__(tape, hot, _MOST_TERMS)
 
-    def polynomial(self, place: Place) -> Polynomial:
+    def polynomial(self, place: Register) -> Polynomial:
         """Of one place."""
         self._read([place], set())
         return self._polynomials[place]
@@ -69,7 +69,7 @@ class _Distributed(AbstractReader):
     def _product(self, x: Polynomial, y: Polynomial) -> Polynomial | None:
         return multiplied(x, y) if len(x) * len(y) <= _MOST_TERMS else None
 
-    def _quotient(self, above: Place, below: Place) -> Polynomial | None:
+    def _quotient(self, above: Register, below: Register) -> Polynomial | None:
         inverse = self._tape.operate("div", self._tape.constant(1.0), below)
         if below in self._hot:
             self._hot.add(inverse)
@@ -77,7 +77,7 @@ class _Distributed(AbstractReader):
         x = self._polynomials[above]
         return multiplied(x, self._atom(inverse)) if len(x) <= _MOST_TERMS else None
 
-    def _other(self, place: Place) -> Polynomial:
+    def _other(self, place: Register) -> Polynomial:
         return self._atom(place)
 
 
@@ -106,7 +106,7 @@ def _harmonic(tape: Tape, opened: Terms) -> Terms:
     return tidied
 
 
-def _sums(tape: Tape, turned: list[Place]) -> Iterator[tuple[float, str, Angle]]:
+def _sums(tape: Tape, turned: list[Register]) -> Iterator[tuple[float, str, Angle]]:
     """Π sin, cos of angles = Σ share × sin or cos of a sum of the angles.
 
     cos x = (e^ix + e^−ix)/2, sin x = (e^ix − e^−ix)/2i, multiplied out.
@@ -114,7 +114,7 @@ def _sums(tape: Tape, turned: list[Place]) -> Iterator[tuple[float, str, Angle]]
     totals: dict[Angle, complex] = {}
     for signs in product((1, -1), repeat=len(turned)):
         share: complex = 1.0
-        multiples: dict[Place, int] = {}
+        multiples: dict[Register, int] = {}
         for sign, place in zip(signs, turned, strict=True):
             name, (argument,) = tape.operations[place]
             share *= 0.5 if name == "cos" else sign / 2j
@@ -132,13 +132,13 @@ def _sums(tape: Tape, turned: list[Place]) -> Iterator[tuple[float, str, Angle]]
             yield -both * share.imag, "sin", angle
 
 
-def _turned(tape: Tape, name: str, angle: Angle) -> Place | None:
+def _turned(tape: Tape, name: str, angle: Angle) -> Register | None:
     """sin or cos of Σ multiple × place on the tape; None of no angle."""
     if not angle:
         return None
     # Something positive in front: cos(x − y), not cos(−y + x).
     ordered = sorted(angle, key=lambda one: (one[1] < 0, one[0]))
-    total: Place | None = None
+    total: Register | None = None
     for place, multiple in ordered:
         size = tape.operate("mul", tape.constant(float(abs(multiple))), place)
         if total is None:
@@ -149,7 +149,7 @@ def _turned(tape: Tape, name: str, angle: Angle) -> Place | None:
     return tape.operate(name, total)
 
 
-def angles_in(tape: Tape, places: np.ndarray | list[Place]) -> list[Place]:
+def angles_in(tape: Tape, places: np.ndarray | list[Register]) -> list[Register]:
     """Arguments of all sines, cosines and tangents that places are made of."""
     found = {
         tape.operations[p].arguments[0]

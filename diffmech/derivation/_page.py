@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..scalars import Grouped, NotScalar, OutOfTime, Place, Places, Readable, Tape, in_order
+from ..scalars import Grouped, NotScalar, OutOfTime, Readable, Register, Registers, Tape, in_order
 from ._sections import Sections
 
 _LONGEST_IN_FULL = 500  # operations, shared ones counted as often as they are written
@@ -21,9 +21,9 @@ _SMALLEST_SHARED = 3  # operations of what gets a name of its own
 class Term(NamedTuple):
     """Coefficient × rates, accelerations or a multiplier: places, together and the first apart."""
 
-    whole: Place
-    coefficient: Place
-    factors: tuple[Place, ...]
+    whole: Register
+    coefficient: Register
+    factors: tuple[Register, ...]
 
 
 Sum = tuple[Term, ...]
@@ -61,16 +61,16 @@ class Page(NamedTuple):
     balance: tuple[Line, ...]
     rates: tuple[Line, ...]
     rows: tuple[Line, ...]
-    numbers: tuple[Place, ...]
-    q: tuple[Place, ...]
-    t: Place
-    qd: tuple[Place, ...]
-    qdd: tuple[Place, ...]
-    lam: tuple[Place, ...]
+    numbers: tuple[Register, ...]
+    q: tuple[Register, ...]
+    t: Register
+    qd: tuple[Register, ...]
+    qdd: tuple[Register, ...]
+    lam: tuple[Register, ...]
     remark: str
 
     @property
-    def places(self) -> list[Place]:
+    def places(self) -> list[Register]:
         """Of all terms, in the order of printing."""
         lines = (*self.balance, *self.rates, *self.rows)
         return [term.whole for line in lines for part in line for term in part]
@@ -104,11 +104,11 @@ class _AbstractLines(ABC):
         self.sections, self.tape = sections, tape
 
     @abstractmethod
-    def grouped(self, place: Place, apart: Places) -> Grouped:
+    def grouped(self, place: Register, apart: Registers) -> Grouped:
         """A place as Σ coefficient × product of inputs in `apart`."""
 
     @abstractmethod
-    def place_of(self, place: Place) -> Place:
+    def place_of(self, place: Register) -> Register:
         """Where an input stands."""
 
     def page(self, remark: str) -> Page:
@@ -193,7 +193,7 @@ class _AbstractLines(ABC):
             remark,
         )
 
-    def _times(self, coefficients: list[Grouped], inputs: Places) -> Sum:
+    def _times(self, coefficients: list[Grouped], inputs: Registers) -> Sum:
         """Σ coefficient × input."""
         return tuple(
             self._term(one[()], (int(place),))
@@ -208,10 +208,10 @@ class _AbstractLines(ABC):
             if not self._is_zero(coefficient)
         )
 
-    def _is_zero(self, place: Place) -> bool:
+    def _is_zero(self, place: Register) -> bool:
         return self.tape.is_constant(place) and self.tape.value(place) == 0
 
-    def _term(self, coefficient: Place, inputs: tuple[Place, ...]) -> Term:
+    def _term(self, coefficient: Register, inputs: tuple[Register, ...]) -> Term:
         factors = tuple(map(self.place_of, inputs))
         whole = coefficient
         for factor in factors:
@@ -229,11 +229,11 @@ class _Simplified(_AbstractLines):
         )
         super().__init__(sections, self._readable.tape)
 
-    def grouped(self, place: Place, apart: Places) -> Grouped:
+    def grouped(self, place: Register, apart: Registers) -> Grouped:
         (found,) = self._readable.grouped([place], apart)
         return found
 
-    def place_of(self, place: Place) -> Place:
+    def place_of(self, place: Register) -> Register:
         return self._readable.place_of(place)
 
 
@@ -248,17 +248,17 @@ class _AsWritten(_AbstractLines):
         together = s.collected(flat)
         self._found = dict(zip(flat.tolist(), together.tolist(), strict=True))
 
-    def grouped(self, place: Place, apart: Places) -> Grouped:
+    def grouped(self, place: Register, apart: Registers) -> Grouped:
         del apart
         return {(): self._found[place]}
 
-    def place_of(self, place: Place) -> Place:
+    def place_of(self, place: Register) -> Register:
         return place
 
 
 def written_in_full(page: Page) -> int:
     """How many operations the page shows if nothing gets a name of its own."""
-    costs: dict[Place, int] = {}
+    costs: dict[Register, int] = {}
     for place in page.tape.needed_for(page.places):
         name, arguments = page.tape.operations[place]
         inner = () if name in ("constant", "input") else arguments
@@ -266,19 +266,19 @@ def written_in_full(page: Page) -> int:
     return sum(costs[place] for place in page.places)
 
 
-def shared(page: Page) -> list[Place]:
-    """Places that get names of their own, in order: none, unless the page would be too long."""
+def shared(page: Page) -> list[Register]:
+    """Registers that get names of their own, in order: none, unless the page would be too long."""
     full = written_in_full(page)
     repeats = full > _LONG and full > _AGAIN * page.tape.count(page.places)
     if full <= _LONGEST_IN_FULL and not repeats:
         return []
-    uses: dict[Place, int] = {}
+    uses: dict[Register, int] = {}
     needed = page.tape.needed_for(page.places)
     for place in needed:
         name, arguments = page.tape.operations[place]
         for argument in () if name in ("constant", "input") else arguments:
             uses[argument] = uses.get(argument, 0) + 1
-    named: list[Place] = []
+    named: list[Register] = []
     for place in needed:
         name = page.tape.operations[place].name
         again = uses.get(place, 0) > 1

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..scalars import Place, Tape, on_arrays
+from ..scalars import Register, Tape, on_arrays
 from ._explain import Explanation, cost_of, factors_of
 from ._recognise import Product, Quantities, tidy
 
@@ -40,8 +40,8 @@ class Repair(NamedTuple):
     """
 
     explanation: Explanation
-    piece: Place
-    operation: Place
+    piece: Register
+    operation: Register
     sharp: bool = False
 
 
@@ -54,8 +54,8 @@ class Pieces:
     def __init__(
         self,
         tape: Tape,
-        row: Place,
-        given: dict[Place, Any],
+        row: Register,
+        given: dict[Register, Any],
         size: np.ndarray,
         quantities: Quantities,
         weights: np.ndarray,
@@ -64,7 +64,7 @@ class Pieces:
         self._quantities, self._weights = quantities, weights
         self._order = tape.needed_for([row])
         self._states = len(size)
-        self._values: dict[Place, Any] = {}
+        self._values: dict[Register, Any] = {}
         with np.errstate(all="ignore"):
             for place in self._order:
                 name, arguments = tape.operations[place]
@@ -76,9 +76,11 @@ class Pieces:
                     taken = [self._values[a] for a in arguments]
                     self._values[place] = on_arrays(name)(*taken)
         self._work = 0
-        self._later: dict[Place, list[Place]] = {}
+        self._later: dict[Register, list[Register]] = {}
 
-    def repairs(self, named: Callable[[Place], str], inputs: dict[str, Place]) -> list[Repair]:
+    def repairs(
+        self, named: Callable[[Register], str], inputs: dict[str, Register]
+    ) -> list[Repair]:
         """Everything that would put the equation right, `inputs` being quantities by name."""
         found: list[Repair] = []
         pieces = [
@@ -109,9 +111,9 @@ class Pieces:
     def _on(self, values: Any) -> np.ndarray:
         return np.broadcast_to(np.asarray(values, float), (2 * self._states,))[: self._states]
 
-    def _with(self, operation: Place, piece: Place, instead: Any) -> Any:
+    def _with(self, operation: Register, piece: Register, instead: Any) -> Any:
         """The residual with another value for one piece of one operation."""
-        changed: dict[Place, Any] = {}
+        changed: dict[Register, Any] = {}
         self._work += 1 + len(self._after(operation))
         name, arguments = self._tape.operations[operation]
         taken = [instead if a == piece else self._values[a] for a in arguments]
@@ -123,7 +125,7 @@ class Pieces:
                 changed[place] = on_arrays(name)(*taken)
         return changed.get(self._row, self._values[self._row])
 
-    def _after(self, operation: Place) -> list[Place]:
+    def _after(self, operation: Register) -> list[Register]:
         """What depends on an operation, in order."""
         if operation not in self._later:
             reached, found = {operation}, []
@@ -145,11 +147,11 @@ class Pieces:
 
     def _scaled(
         self,
-        operation: Place,
-        piece: Place,
+        operation: Register,
+        piece: Register,
         value: np.ndarray,
         effect: np.ndarray,
-        named: Callable[[Place], str],
+        named: Callable[[Register], str],
     ) -> Iterator[Repair]:
         """x′ = ρ x, or x′ = x + y, that makes the residual vanish."""
         with np.errstate(all="ignore"):
@@ -186,7 +188,7 @@ class Pieces:
                     operation,
                 )
 
-    def _repair(self, operation: Place, piece: Place, words: str, ratio: Product) -> Repair:
+    def _repair(self, operation: Register, piece: Register, words: str, ratio: Product) -> Repair:
         # ρ puts it right, so that 1/ρ is what it has been multiplied by.
         inverse = Product(
             tidy(1 / ratio.number) if ratio.number else 0.0,
@@ -199,10 +201,10 @@ class Pieces:
 
     def _slips(
         self,
-        operation: Place,
-        piece: Place,
-        named: Callable[[Place], str],
-        inputs: dict[str, Place],
+        operation: Register,
+        piece: Register,
+        named: Callable[[Register], str],
+        inputs: dict[str, Register],
     ) -> Iterator[Repair]:
         x = np.asarray(self._values[piece], float)
         with np.errstate(all="ignore"):

@@ -13,11 +13,11 @@ import numpy as np
 from .._typing import Params
 from ..model import AbstractSystem, ExplicitLaws, Laws, number_names
 from ..motion import ScalarMotion, force_of, mass_and_bias_of, rate_residual_of, rows_of
-from ..scalars import Places, Tape, collected, constants, elementwise, unknowns, write
+from ..scalars import Registers, Tape, collected, constants, elementwise, unknowns, write
 
 
 class Sections:
-    """Places of all that is printed of a machine.
+    """Registers of all that is printed of a machine.
 
     Attributes:
         numbers: inputs for all parameters, one after the other; `q`, `qd`, `t` beside them, and
@@ -76,7 +76,7 @@ class Sections:
         """
         return ScalarMotion(self.tape, self.system.laws, self.q, self.qd, self.t, self.params)
 
-    def collected(self, places: Places) -> Places:
+    def collected(self, places: Registers) -> Registers:
         """The same in fewer operations."""
         state = [*self.q, *self.qd, self.t]
         return collected(self.tape, places, state, far=[*self.q, self.t])
@@ -86,7 +86,7 @@ class Sections:
         """Whether there are accelerations alone, and no masses."""
         return isinstance(self.system.laws, ExplicitLaws)
 
-    def _write(self, function: Any, qd: Places | None = None) -> Any:
+    def _write(self, function: Any, qd: Registers | None = None) -> Any:
         qd = self.qd if qd is None else qd
         return write(self.tape, function, self.q, qd, self.t, self.params)
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from ..scalars import TEXT, Notation, Place, spelled
+from ..scalars import TEXT, Notation, Register, spelled
 from ._latex import LATEX, symbols, tidy
 from ._page import Line, Page, Sum, shared
 
@@ -120,10 +120,10 @@ class _Speller:
         numbers = ",".join(str(i + 1) for i in index)
         return f"{self._indexed.format(letter, numbers)} = {text}"
 
-    def _text(self, place: Place) -> str:
+    def _text(self, place: Register) -> str:
         return self._tidied(spelled(self._page.tape, place, self._names, self._notation))
 
-    def _defined(self, place: Place) -> str:
+    def _defined(self, place: Register) -> str:
         names = {key: name for key, name in self._names.items() if key != place}
         return self._tidied(spelled(self._page.tape, place, names, self._notation))
 

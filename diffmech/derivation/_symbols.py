@@ -9,7 +9,7 @@ import numpy as np
 
 from .._suggest import quoted, suggestion
 from ..model import AbstractSystem, parameter_names
-from ..scalars import Place, Tape
+from ..scalars import Register, Tape
 
 FUNCTIONS: dict[str, tuple[str, int]] = {
     # by the name in the text: the tape's operation, and how many arguments it takes
@@ -45,7 +45,7 @@ _SIMPLE = re.compile(r"[^\W\d]\w*")
 
 
 class Inputs(NamedTuple):
-    """Places of all that a machine's equations are made of; `lam` of the constraints' rows."""
+    """Registers of all that a machine's equations are made of; `lam` of the constraints' rows."""
 
     q: np.ndarray
     qd: np.ndarray
@@ -83,8 +83,8 @@ class Symbols:
         self, system: AbstractSystem, inputs: Inputs, declared: Mapping[str, str] | None = None
     ):
         self.coordinates = tuple(system.coordinates)
-        self.spelled: dict[Place, str] = {}
-        self.places: dict[str, Place] = {}
+        self.spelled: dict[Register, str] = {}
+        self.places: dict[str, Register] = {}
         for order, places in enumerate((inputs.q, inputs.qd, inputs.qdd)):
             for name, place in zip(self.coordinates, places.tolist(), strict=True):
                 self._add(place, name + "'" * order, f"{name}_{'d' * order}ot" if order else name)
@@ -103,7 +103,7 @@ class Symbols:
         for name, meaning in (declared or {}).items():
             self._declare(name, meaning)
 
-    def _add(self, place: Place, name: str, *others: str) -> None:
+    def _add(self, place: Register, name: str, *others: str) -> None:
         self.spelled.setdefault(place, name)
         for each in (name, *others):
             self.places.setdefault(each, place)
@@ -136,7 +136,7 @@ class Symbols:
         """Every name once, as sentences use it."""
         return list(self.spelled.values())
 
-    def written(self, tape: Tape) -> dict[Place, str]:
+    def written(self, tape: Tape) -> dict[Register, str]:
         """Names for what is spelled out of a tape."""
         del tape
         return self.spelled

@@ -16,7 +16,7 @@ import numpy as np
 from .._typing import Params
 from ..model import AbstractSystem, ExplicitLaws, Laws
 from ..motion import inverted, mass_and_bias_of, residual_of, rows_of
-from ..scalars import ArrayProgram, NotScalar, Place, Tape, given, unknowns, write
+from ..scalars import ArrayProgram, NotScalar, Register, Tape, given, unknowns, write
 from ._symbols import Inputs
 
 
@@ -143,7 +143,7 @@ class Truth:
         )  # fmt: skip
 
 
-def _at(values: dict[Place, Any], places: Any, states: int) -> np.ndarray:
+def _at(values: dict[Register, Any], places: Any, states: int) -> np.ndarray:
     """Values of an array of places, the states in front."""
     places = np.asarray(places)
     whole = np.empty((states, places.size))

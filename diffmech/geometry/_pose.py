@@ -10,17 +10,7 @@ import jax.numpy as jnp
 
 from .._checks import as_scalar
 from .._typing import Number, Numbers
-from ._entries import (
-    Triple,
-    dot,
-    entries,
-    is_number,
-    minus,
-    plus,
-    stacked,
-    times,
-    triple,
-)
+from ._entries import Triple, dot, entries, is_number, minus, plus, stacked, times, triple
 from ._euler import axes_of
 from ._rotations import from_rotation_vector, hat, vee
 from ._typing import Rotation, Vector3, matrix3, require_rotation, vector3

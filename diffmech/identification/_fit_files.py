@@ -11,13 +11,7 @@ import numpy as np
 
 from .._records import arrays_under, read_record, require_writable, write_record
 from ..model import AbstractSystem, CoordinateUnits, parameter_names
-from ..motion import (
-    Likeness,
-    likeness,
-    params_like,
-    require_alike,
-    require_same_coordinates,
-)
+from ..motion import Likeness, likeness, params_like, require_alike, require_same_coordinates
 from ..simulation import SystemOnFile
 from ._fit_record import Fit
 from ._record import Record

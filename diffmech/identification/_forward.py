@@ -11,7 +11,7 @@ from functools import partial
 
 import numpy as np
 
-from ..ensemble import Samples, ensemble
+from ..lanes import Samples, ensemble
 from ..model import parameter_paths
 from ._descent import ALL_STEPS, Descent, descend
 from ._free import written_into

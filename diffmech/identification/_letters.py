@@ -12,11 +12,11 @@ import numpy as np
 from ..model import entry_name, parameter_names
 from ..scalars import (
     Coefficient,
-    Place,
+    Register,
     Tape,
     common_factors,
     terms,
-    varying_places,
+    varying_registers,
     without_all,
     written_coefficient,
 )
@@ -25,17 +25,17 @@ from ._balance import Balance
 _INSIDE = 20  # functions within functions that are looked into
 _FUNCTION = 3.0  # how long a function of numbers is to read, in names
 
-Exponents = dict[Place, int]
+Exponents = dict[Register, int]
 
 
 class Letter(NamedTuple):
     """A factor of coefficients: its place on the tape, and how long it is to read."""
 
-    place: Place
+    place: Register
     weight: float
 
 
-def names_of(balance: Balance) -> dict[Place, str]:
+def names_of(balance: Balance) -> dict[Register, str]:
     """The path of every parameter that has no number on the tape, by place."""
     leaves = jax.tree.leaves(balance.inputs[-1])
     return {
@@ -46,7 +46,7 @@ def names_of(balance: Balance) -> dict[Place, str]:
     }
 
 
-def free_places(balance: Balance) -> list[Place]:
+def free_places(balance: Balance) -> list[Register]:
     """Of the free numbers, in their order."""
     leaves = jax.tree.leaves(balance.inputs[-1])
     return [int(leaves[leaf][index]) for leaf, index in balance.free.where]
@@ -57,15 +57,15 @@ def coefficients_of(balance: Balance) -> list[Coefficient]:
     tape, parameters = balance.tape, list(names_of(balance))
     waiting = [int(p) for name in ("force", "place", "rate") for p in balance.places[name].ravel()]
     found: list[Coefficient] = []
-    seen: set[Place] = set()
+    seen: set[Register] = set()
     for _ in range(_INSIDE):
-        inside: set[Place] = set()
+        inside: set[Register] = set()
         for equation in terms(tape, waiting, parameters):
             for factors, coefficient in equation.items():
                 found.append(coefficient)
                 inside.update(factors)
         # A width or a rest length inside of a function.
-        mixed = [p for p in sorted(inside - seen) if varying_places(tape, [p], parameters)]
+        mixed = [p for p in sorted(inside - seen) if varying_registers(tape, [p], parameters)]
         seen |= inside
         waiting = [
             p
@@ -84,8 +84,8 @@ class Alphabet:
     def __init__(self, balance: Balance):
         self.balance, self.tape, self.names = balance, balance.tape, names_of(balance)
         self.free = free_places(balance)
-        self.letters: dict[Place, Letter] = {}
-        self._sums: dict[Any, Place] = {}
+        self.letters: dict[Register, Letter] = {}
+        self._sums: dict[Any, Register] = {}
 
     def read(self, coefficient: Coefficient) -> Exponents:
         """A coefficient as a product of powers of letters; numbers and what is fixed fall out."""
@@ -102,12 +102,12 @@ class Alphabet:
             self._note(place, weight, 1, exponents)
         return {place: power for place, power in exponents.items() if power}
 
-    def numbers_in(self, place: Place) -> list[int]:
+    def numbers_in(self, place: Register) -> list[int]:
         """Which of the free numbers enter a place."""
         needed = set(self.tape.needed_for([place]))
         return [i for i, number in enumerate(self.free) if number in needed]
 
-    def _sum(self, terms: Coefficient) -> tuple[Place, float]:
+    def _sum(self, terms: Coefficient) -> tuple[Register, float]:
         """A sum without common factors, whatever number it was multiplied by."""
         first = min(terms)
         number = np.copysign(min(map(abs, terms.values())), terms[first])
@@ -118,11 +118,11 @@ class Alphabet:
         weight = sum(len(factors) + 0.5 * (abs(value) != 1) for factors, value in key)
         return self._sums[key], float(weight)
 
-    def _spell(self, place: Place, power: int, exponents: Exponents) -> None:
+    def _spell(self, place: Register, power: int, exponents: Exponents) -> None:
         """One factor: a name, or a function of names."""
         self._note(place, 1.0 if place in self.names else _FUNCTION, power, exponents)
 
-    def _note(self, place: Place, weight: float, power: int, exponents: Exponents) -> None:
+    def _note(self, place: Register, weight: float, power: int, exponents: Exponents) -> None:
         if self.numbers_in(place):
             self.letters.setdefault(place, Letter(place, weight))
             exponents[place] = exponents.get(place, 0) + power
@@ -130,9 +130,9 @@ class Alphabet:
 
 def _without_denominators(
     tape: Tape, coefficient: Coefficient
-) -> tuple[Coefficient, dict[Place, int]]:
+) -> tuple[Coefficient, dict[Register, int]]:
     """(numerator, {factor: power} of the denominator) of a sum of quotients."""
-    bases: dict[Place, Place] = {}
+    bases: dict[Register, Register] = {}
     for factor in {factor for factors in coefficient for factor in factors}:
         name, arguments = tape.operations[factor]
         if name == "div" and tape.is_constant(arguments[0]) and tape.value(arguments[0]) == 1:

@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from .._fingerprint import version_of
-from ..ensemble import Samples, ensemble
+from ..lanes import Samples, ensemble
 from ..model import parameter_paths
 from ._condensed import Condensed, at_start, condensed
 from ._measure import Measure

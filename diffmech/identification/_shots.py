@@ -15,7 +15,7 @@ import numpy as np
 
 from .._fingerprint import version_of
 from .._results import Status
-from ..ensemble import Samples, ensemble
+from ..lanes import Samples, ensemble
 from ..model import AbstractSystem, parameter_paths
 from ._free import Free, in_programs, written_into
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..scalars import Arrays, Coefficient, Evaluation, NotScalar, Place, gathered, given, spelled
+from ..scalars import Arrays, Coefficient, Evaluation, NotScalar, Register, gathered, given, spelled
 from ._balance import Balance
 from ._letters import Alphabet, Exponents, Letter, coefficients_of, free_places
 from ._sensitivity import Sensitivity
@@ -26,7 +26,7 @@ class Combination(NamedTuple):
     """A determined product of powers of letters: text, place, and whether it is one number."""
 
     text: str
-    place: Place
+    place: Register
     single: bool
 
 
@@ -72,7 +72,7 @@ def _coefficients(balance: Balance) -> list[Coefficient] | None:
         return None
 
 
-def _values(balance: Balance, places: Sequence[Place], numbers: np.ndarray) -> np.ndarray:
+def _values(balance: Balance, places: Sequence[Register], numbers: np.ndarray) -> np.ndarray:
     """Functions of the numbers, shape (lanes, p), at places: shape (lanes, places)."""
     if not places:
         return np.zeros((len(numbers), 0))
@@ -81,7 +81,7 @@ def _values(balance: Balance, places: Sequence[Place], numbers: np.ndarray) -> n
     return gathered(found, len(numbers))
 
 
-def _gradients(balance: Balance, places: Sequence[Place], numbers: np.ndarray) -> np.ndarray:
+def _gradients(balance: Balance, places: Sequence[Register], numbers: np.ndarray) -> np.ndarray:
     """∂ log |letter|/∂ log p, shape (letters, p)."""
     p = len(numbers)
     steps = _STEP * np.array([-2, -1, 1, 2])

@@ -1,5 +1,6 @@
 """Declarations: what the world is. Nothing here is solved."""
 
+from ._abstract_arguments import trial_arguments as trial_arguments
 from ._bodies import (
     Particle as Particle,
     PlacedBody as PlacedBody,
@@ -13,8 +14,9 @@ from ._constraints import (
 )
 from ._coordinates import CoordinateUnits as CoordinateUnits, FixedMapping as FixedMapping
 from ._explicit import Explicit as Explicit
+from ._given_starts import rest_zero as rest_zero
+from ._hold_constraints import HoldsOfParts as HoldsOfParts
 from ._holds import AbstractHold as AbstractHold, Hold as Hold
-from ._holds_of_parts import HoldsOfParts as HoldsOfParts
 from ._joints import (
     joint as joint,
     joint_names as joint_names,
@@ -47,6 +49,7 @@ from ._measures import (
     parameter_units as parameter_units,
     principal_moments as principal_moments,
 )
+from ._moving_entries import MovingEntries as MovingEntries, Parts as Parts, placed as placed
 from ._parameters import (
     entry_name as entry_name,
     match_params as match_params,
@@ -58,12 +61,7 @@ from ._parameters import (
     replace_params as replace_params,
     require_finite_params as require_finite_params,
 )
-from ._parts import (
-    AbstractPart as AbstractPart,
-    Actions as Actions,
-    Scenery as Scenery,
-)
-from ._places import Parts as Parts, Places as Places, placed as placed
+from ._parts import AbstractPart as AbstractPart, Actions as Actions, Scenery as Scenery
 from ._recorded import Recorded as Recorded
 from ._rules import (
     Range as Range,
@@ -76,7 +74,7 @@ from ._rules import (
     place_field as place_field,
     require_sound_params as require_sound_params,
 )
-from ._shapes import (
+from ._solids import (
     Shape as Shape,
     box as box,
     disc as disc,
@@ -90,4 +88,3 @@ from ._system import (
     System as System,
     require_system as require_system,
 )
-from ._trial import trial_arguments as trial_arguments

@@ -25,7 +25,7 @@ from ..geometry import (
 )
 from ._parts import AbstractPart, point_of
 from ._rules import MASSES, measured
-from ._shapes import Shape, equal_box
+from ._solids import Shape, equal_box
 
 
 def as_mass(value: Any, label: str = "mass") -> Any:

@@ -17,7 +17,7 @@ import jax.numpy as jnp
 
 from .._checks import trial_trace
 from .._typing import AnyArray, Params, Scalar, Vector
-from ._trial import trial_arguments
+from ._abstract_arguments import trial_arguments
 
 
 class AbstractConstraint:

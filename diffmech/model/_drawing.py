@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from .._checks import trial_trace
 from .._typing import Params
-from ._trial import trial_arguments
+from ._abstract_arguments import trial_arguments
 
 Links = tuple[tuple[int, int], ...]
 Faces = tuple[tuple[int, ...], ...]

@@ -8,6 +8,7 @@ import equinox as eqx
 from .._checks import trial_trace
 from .._fingerprint import version_of
 from .._typing import Params, ScalarFunction
+from ._abstract_arguments import trial_arguments
 from ._coordinates import CoordinateUnits, FixedMapping
 from ._drawing import checked_drawing
 from ._laws import ExplicitLaws
@@ -15,7 +16,6 @@ from ._measures import checked_measures
 from ._naming import name_after
 from ._rules import Range
 from ._system import AbstractSystem, Start, checked_description
-from ._trial import trial_arguments
 
 
 class Explicit(AbstractSystem):

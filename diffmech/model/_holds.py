@@ -16,17 +16,7 @@ import jax.numpy as jnp
 from .._checks import as_scalar
 from .._suggest import quoted, suggestion
 from .._typing import AnyArray, Number, Numbers
-from ..geometry import (
-    Pose,
-    dot,
-    from_rotation_vector,
-    hat,
-    is_number,
-    minus,
-    plus,
-    stacked,
-    times,
-)
+from ..geometry import Pose, dot, from_rotation_vector, hat, is_number, minus, plus, stacked, times
 from ._parts import AbstractPart, point_of
 
 _AXES = {"x": (0, 1, 2), "y": (1, 2, 0), "z": (2, 0, 1)}

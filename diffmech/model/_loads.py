@@ -7,20 +7,10 @@ import jax.numpy as jnp
 
 from .._checks import as_scalar
 from .._typing import AnyArray, Number, Numbers, Scalar
-from ..geometry import (
-    Pose,
-    dot,
-    hat,
-    is_number,
-    stacked,
-    times,
-    to_rotation_vector,
-    triple,
-    vee,
-)
+from ..geometry import Pose, dot, hat, is_number, stacked, times, to_rotation_vector, triple, vee
 from ._parts import AbstractPart, Actions, point_of
 from ._rules import measured
-from ._shapes import Shape
+from ._solids import Shape
 
 
 class Gravity(AbstractPart):

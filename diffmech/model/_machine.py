@@ -14,17 +14,17 @@ import jax.numpy as jnp
 from .._checks import trial_trace
 from .._typing import AnyArray, Params, Scalar, Vector
 from ..geometry import dot, plus, times
+from ._abstract_arguments import depends, trial_arguments
 from ._bodies import PlacedBody, PlacedParticle
 from ._constraints import AbstractConstraint, Constraints, Holonomic
+from ._hold_constraints import HoldsOfParts
 from ._holds import AbstractHold
-from ._holds_of_parts import HoldsOfParts
 from ._loads import Gravity
+from ._moving_entries import MovingEntries, Parts, placed
 from ._naming import name_after
 from ._parts import AbstractPart
-from ._places import Parts, Places, placed
-from ._shapes import Shape, together
+from ._solids import Shape, together
 from ._system import System, checked_description
-from ._trial import depends, trial_arguments
 
 _PLANES = {"xy": (0, 1), "xz": (0, 2), "yz": (1, 2)}
 
@@ -92,7 +92,7 @@ class ForcesOfParts:
             name: jax.tree.map(jnp.zeros_like, made[name].place) if effort is None else effort
             for name, effort in efforts.items()
         }
-        places = Places(self.parts, params)
+        places = MovingEntries(self.parts, params)
         _, pull = jax.vjp(lambda q: places(q, t)[0], q)
         force = pull(places.entries(jax.tree.leaves(acting)))[0]
         return force if self.extra is None else force + self.extra(q, qd, t, params)

@@ -17,7 +17,7 @@ import jax.numpy as jnp
 
 from .._typing import AnyArray, Numbers, Scalar
 from ..geometry import Pose, split, triple
-from ._shapes import Shape
+from ._solids import Shape
 
 
 def point_of(value: Numbers | Pose, label: str) -> tuple[Any, ...]:

@@ -11,6 +11,7 @@ import numpy as np
 from .._checks import as_vector, briefly, require_kind, trial_trace
 from .._fingerprint import version_of
 from .._typing import AnyArray, Params, ScalarFunction
+from ._abstract_arguments import trial_arguments
 from ._constraints import AbstractConstraint, Constraints, checked_constraints
 from ._coordinates import CoordinateUnits, FixedMapping
 from ._drawing import checked_drawing
@@ -19,7 +20,6 @@ from ._measures import checked_measures, parameter_units
 from ._naming import name_after
 from ._parameters import cast_params, parameter_paths, replace_params
 from ._rules import Range, require_sound_params
-from ._trial import trial_arguments
 
 Start = tuple[AnyArray, AnyArray]
 _System = TypeVar("_System", bound="AbstractSystem")

@@ -1,7 +1,7 @@
 """How a machine must move at one instant: equations of motion, energy, momentum."""
 
 from ._arguments import prepare as prepare
-from ._bodies import (
+from ._body_states import (
     BodyState as BodyState,
     angular_momentum as angular_momentum,
     body_states as body_states,
@@ -19,7 +19,7 @@ from ._constrained import (
     scaled_rows as scaled_rows,
     wanted_of as wanted_of,
 )
-from ._constraints import (
+from ._constraint_rows import (
     is_holonomic as is_holonomic,
     jacobian_of as jacobian_of,
     rate_residual_of as rate_residual_of,
@@ -103,3 +103,4 @@ from ._starts import (
     require_consistent as require_consistent,
 )
 from ._state import Field as Field, pack as pack, unpack as unpack
+from ._symmetries import Trials as Trials, typical_rate as typical_rate

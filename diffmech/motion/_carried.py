@@ -13,7 +13,7 @@ import jax.numpy as jnp
 from .._typing import AnyArray, Params, Scalar, Vector
 from ..geometry import Pose
 from ..model import Parts, placed, weight_of
-from ._bodies import body_states_of
+from ._body_states import body_states_of
 
 _NEVER = 1e-9  # of the largest: what counts as no motion, or no force
 _RANK = 1e-10  # of an invariant of a matrix of unit trace: below it a direction is not reached

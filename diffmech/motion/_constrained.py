@@ -13,7 +13,7 @@ from jax import lax
 
 from .._typing import AnyArray, Matrix, Params, Scalar, Vector
 from ..model import Laws
-from ._constraints import (
+from ._constraint_rows import (
     Rows,
     is_holonomic,
     jacobian_elsewhere,

@@ -9,15 +9,9 @@ from .._checks import is_traced
 from .._typing import Coordinates, Number, Params, Scalar, Truth, Vector
 from ..model import AbstractSystem, LagrangianOfParts, Laws
 from ._arguments import prepare
-from ._constraints import jacobian_of
+from ._constraint_rows import jacobian_of
 from ._energy import momentum_of
-from ._euler_lagrange import (
-    by_laws,
-    force_of,
-    mass_matrix_of,
-    motion_of,
-    require_lagrangian,
-)
+from ._euler_lagrange import by_laws, force_of, mass_matrix_of, motion_of, require_lagrangian
 from ._newton import newton
 from ._solve import solve_symmetric
 

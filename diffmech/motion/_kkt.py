@@ -25,13 +25,7 @@ from jax import lax
 from jax.scipy.linalg import solve_triangular
 
 from .._typing import AnyArray, Columns, Matrix, RowMatrix, RowSquare, RowVector, Vector
-from ._solve import (
-    UNROLLED_UP_TO,
-    definite_solver,
-    pivot_ratio,
-    solve_columns,
-    unit_diagonal,
-)
+from ._solve import UNROLLED_UP_TO, definite_solver, pivot_ratio, solve_columns, unit_diagonal
 
 # √ε = 1e-5 is the part of a row's size below which a combination of rows counts as lost.
 REGULARISATION = 1e-10

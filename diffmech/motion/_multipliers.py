@@ -8,7 +8,7 @@ from .._typing import AnyArray, Coordinates, Number, Params, Scalar, Vector
 from ..model import AbstractSystem, Laws
 from ._arguments import prepare
 from ._constrained import scaled_rows
-from ._constraints import rate_residual_of, residual_of
+from ._constraint_rows import rate_residual_of, residual_of
 from ._euler_lagrange import (
     acceleration_of,
     by_laws,

@@ -29,9 +29,9 @@ from ..model import (
     slipping,
 )
 from ._arguments import prepare
-from ._bodies import require_parts
+from ._body_states import require_parts
 from ._carried import held_axes, pushed_axes
-from ._constraints import jacobian_of
+from ._constraint_rows import jacobian_of
 from ._euler_lagrange import acceleration_of, by_laws, mass_and_bias_of, require_lagrangian
 from ._multipliers import multipliers_of
 

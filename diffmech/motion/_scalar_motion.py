@@ -8,20 +8,11 @@ import numpy as np
 
 from .._typing import Params
 from ..model import ExplicitLaws, Laws
-from ..scalars import (
-    Factors,
-    Place,
-    Places,
-    Tape,
-    collected,
-    elementwise,
-    unknowns,
-    write,
-)
-from ._bordered import Bordered
+from ..scalars import Factors, Register, Registers, Tape, collected, elementwise, unknowns, write
 from ._constrained import scaled_rows, wanted_of
-from ._constraints import rows_of
+from ._constraint_rows import rows_of
 from ._euler_lagrange import mass_and_bias_of, mass_matrix_of
+from ._kkt_tape import KktFactors
 from ._stabilise import AbstractStabilisation
 
 
@@ -42,9 +33,9 @@ class ScalarMotion:
         self,
         tape: Tape,
         laws: Laws | ExplicitLaws,
-        q: Places,
-        qd: Places,
-        t: Places,
+        q: Registers,
+        qd: Registers,
+        t: Registers,
         params: Params,
         gains: AbstractStabilisation | None = None,
         *,
@@ -59,12 +50,12 @@ class ScalarMotion:
         """
         self.tape, self.laws = tape, laws
         self._state = q, qd, t, params
-        self._solve: Callable[[Places, Places], tuple[Places, Places]]
+        self._solve: Callable[[Registers, Registers], tuple[Registers, Registers]]
         self.sizes = self.roots = self.wanted = np.zeros(0, dtype=np.int64)
         self.mass = np.zeros((0, 0), dtype=np.int64)
         self.bias = np.zeros(0, dtype=np.int64)
         self.rows = np.zeros((0, len(q)), dtype=np.int64)
-        self.pivots: list[Place] = []
+        self.pivots: list[Register] = []
         self.diagonal = np.zeros(0, dtype=np.int64)
         if isinstance(laws, ExplicitLaws):
             self.qdd = self.write(laws.acceleration)
@@ -93,15 +84,17 @@ class ScalarMotion:
         shaped = [part.reshape(leaf.shape) for part, leaf in zip(parts, leaves, strict=True)]
         return jax.tree.unflatten(structure, shaped)
 
-    def bordered(self, mass: Places, rows: Places) -> Bordered:
+    def bordered(self, mass: Registers, rows: Registers) -> KktFactors:
         """The system for M and scaled rows of another state."""
-        return Bordered(self.tape, Factors(self.tape, self._definite(mass, rows)), rows, self.roots)
+        return KktFactors(
+            self.tape, Factors(self.tape, self._definite(mass, rows)), rows, self.roots
+        )
 
-    def solve(self, load: Places, right: Places) -> tuple[Places, Places]:
+    def solve(self, load: Registers, right: Registers) -> tuple[Registers, Registers]:
         """q̈ and λ with M q̈ − Jᵀλ = load, J q̈ = right."""
         return self._solve(load, right)
 
-    def _definite(self, mass: Places, rows: Places) -> Places:
+    def _definite(self, mass: Registers, rows: Registers) -> Registers:
         """M + RᵀR; the lower half."""
         result, n = mass.copy(), len(mass)
         for i in range(n):
@@ -145,15 +138,15 @@ class ScalarMotion:
         mass = self._definite(self.mass, self.rows)
         factors = Factors(self.tape, mass)
         self.pivots, self.diagonal = factors.pivots, np.diagonal(mass)
-        self._solve = Bordered(self.tape, factors, self.rows, self.roots).solve
+        self._solve = KktFactors(self.tape, factors, self.rows, self.roots).solve
         self.qdd, self.multipliers = self._solve(self._minus(self.bias), self.wanted)
         self.condition = _condition(self.tape, mass, factors)
 
-    def _minus(self, places: Places) -> Places:
+    def _minus(self, places: Registers) -> Registers:
         return elementwise(self.tape, "neg", places)
 
 
-def _condition(tape: Tape, mass: Places, factors: Factors) -> Place:
+def _condition(tape: Tape, mass: Registers, factors: Factors) -> Register:
     """max |Mᵢᵢ / Dᵢ|: how much of a diagonal entry elimination has left."""
     worst = tape.constant(1.0)
     for i, pivot in enumerate(factors.pivots):

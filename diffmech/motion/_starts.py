@@ -9,7 +9,7 @@ import numpy as np
 from .._checks import ROUNDINGS
 from .._typing import AnyArray, Params, Scalar, Vector
 from ..model import AbstractSystem, Laws
-from ._constraints import rate_residual_of
+from ._constraint_rows import rate_residual_of
 from ._euler_lagrange import by_laws
 from ._multipliers import Violations, violations_of
 

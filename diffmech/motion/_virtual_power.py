@@ -16,14 +16,14 @@ import jax
 import jax.numpy as jnp
 
 from .._typing import Matrix, Params, Scalar, Vector
-from ..model import Places, kinetic_of, potential_of
+from ..model import MovingEntries, kinetic_of, potential_of
 
 
 def mass_and_bias_of_parts(
     parts: Callable[..., Mapping[str, Any]], q: Vector, qd: Vector, t: Scalar, params: Params
 ) -> tuple[Matrix, Vector]:
     """M, and b without the forces Q."""
-    places = Places(parts, params)
+    places = MovingEntries(parts, params)
     now = jnp.ones_like(t)
 
     def entries_and_potential(q: Vector) -> tuple[tuple[list[Any], Scalar], Any]:

@@ -4,7 +4,7 @@ from ._algebra import (
     AbstractAlgebra as AbstractAlgebra,
     Evaluation as Evaluation,
     independent_of as independent_of,
-    varying_places as varying_places,
+    varying_registers as varying_registers,
 )
 from ._arithmetic import elementwise as elementwise
 from ._arrays import (
@@ -41,12 +41,11 @@ from ._polynomials import (
     without_all as without_all,
 )
 from ._readable import Grouped as Grouped, OutOfTime as OutOfTime, Readable as Readable
-from ._shapes import Places as Places, constants as constants
+from ._shapes import Registers as Registers, constants as constants
 from ._sincos import LARGEST_ANGLE as LARGEST_ANGLE, sincos as sincos
-from ._solve import Factors as Factors
 from ._source import LANGUAGES as LANGUAGES, source as source
 from ._symbolic import Symbolic as Symbolic, require_sympy as require_sympy
-from ._tape import Place as Place, Tape as Tape
+from ._tape import Register as Register, Tape as Tape
 from ._terms import (
     Coefficient as Coefficient,
     Terms as Terms,
@@ -55,3 +54,4 @@ from ._terms import (
     written_product as written_product,
 )
 from ._unknown import NotScalar as NotScalar
+from ._unrolled_solve import Factors as Factors

@@ -6,7 +6,7 @@ from typing import Any
 import equinox as eqx
 import numpy as np
 
-from ._tape import Operation, Place, Tape
+from ._tape import Operation, Register, Tape
 
 _PARTNERS = {"sin": "cos", "cos": "sin"}
 
@@ -34,7 +34,7 @@ class Evaluation:
     costs only what is new.
     """
 
-    def __init__(self, tape: Tape, algebra: AbstractAlgebra, given: dict[Place, Any]):
+    def __init__(self, tape: Tape, algebra: AbstractAlgebra, given: dict[Register, Any]):
         self._tape = tape
         self._algebra = algebra
         self._values = dict(given)
@@ -49,11 +49,11 @@ class Evaluation:
             values[i] = self._values[place]
         return values.reshape(places.shape)
 
-    def with_given(self, given: dict[Place, Any]) -> "Evaluation":
+    def with_given(self, given: dict[Register, Any]) -> "Evaluation":
         """The same with more inputs known; what was worked out stays."""
         return Evaluation(self._tape, self._algebra, {**self._values, **given})
 
-    def _work_out(self, places: list[Place]) -> None:
+    def _work_out(self, places: list[Register]) -> None:
         missing = self._missing(places)
         turned = {self._tape.operations[place]: place for place in missing}
         operate = self._algebra.operate  # a module's methods are wrapped anew at each access
@@ -74,8 +74,8 @@ class Evaluation:
                 raise KeyError(f"input {arguments[0]} of the tape has no value")
             self._values[place] = operate(name, *(self._values[p] for p in arguments))
 
-    def _missing(self, places: list[Place]) -> list[Place]:
-        seen: set[Place] = set()
+    def _missing(self, places: list[Register]) -> list[Register]:
+        seen: set[Register] = set()
         waiting = list(places)
         while waiting:
             place = waiting.pop()
@@ -88,7 +88,7 @@ class Evaluation:
         return sorted(seen)
 
 
-def varying_places(tape: Tape, places: Any, inputs: Any) -> set[Place]:
+def varying_registers(tape: Tape, places: Any, inputs: Any) -> set[Register]:
     """Of what `places` need, all that any input in `inputs` enters, themselves included."""
     varying = {int(place) for place in np.ravel(inputs)}
     needed = tape.needed_for(np.ravel(places), varying)
@@ -99,12 +99,12 @@ def varying_places(tape: Tape, places: Any, inputs: Any) -> set[Place]:
     return varying.intersection(needed)
 
 
-def independent_of(tape: Tape, places: Any, inputs: Any) -> list[Place]:
+def independent_of(tape: Tape, places: Any, inputs: Any) -> list[Register]:
     """Of what `places` need, the outermost operations that no input in `inputs` enters.
 
     They can be worked out once, before the inputs are known.
     """
-    varying = varying_places(tape, places, inputs)
+    varying = varying_registers(tape, places, inputs)
     frontier = {
         p
         for place in varying

@@ -9,15 +9,15 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from ._shapes import Places, Rule, constants
-from ._tape import Place, Tape
+from ._shapes import Registers, Rule, constants
+from ._tape import Register, Tape
 from ._unknown import NotScalar
 
 _LARGEST_POWER = 8  # constant exponents up to here are multiplied out
 _LONGEST_SORT = 16  # a network of n (n − 1)/2 exchanges
 
 
-def elementwise(tape: Tape, name: str, *arrays: Any) -> Places:
+def elementwise(tape: Tape, name: str, *arrays: Any) -> Registers:
     """One operation for each element of arrays of places, which broadcast."""
     together = np.broadcast_arrays(*arrays)
     shape = together[0].shape
@@ -30,12 +30,12 @@ def _plain(name: str) -> Rule:
     return lambda tape, params, *arrays: elementwise(tape, name, *arrays)
 
 
-def _integer_pow(tape: Tape, params: Any, x: Places) -> Places:
+def _integer_pow(tape: Tape, params: Any, x: Registers) -> Registers:
     powers = [tape.power(place, params["y"]) for place in x.ravel().tolist()]
     return np.array(powers, dtype=np.int64).reshape(x.shape)
 
 
-def _pow(tape: Tape, params: Any, x: Places, exponent: Places) -> Places:
+def _pow(tape: Tape, params: Any, x: Registers, exponent: Registers) -> Registers:
     """Constant whole and half exponents are multiplied out."""
     together = np.broadcast_arrays(x, exponent)
     pairs = zip(*(array.ravel().tolist() for array in together), strict=True)
@@ -43,7 +43,7 @@ def _pow(tape: Tape, params: Any, x: Places, exponent: Places) -> Places:
     return np.array(powers, dtype=np.int64).reshape(together[0].shape)
 
 
-def _power(tape: Tape, base: Place, exponent: Place) -> Place:
+def _power(tape: Tape, base: Register, exponent: Register) -> Register:
     if tape.is_constant(exponent) and not tape.is_constant(base):
         value = tape.value(exponent)
         if abs(value) <= _LARGEST_POWER and value == int(value):
@@ -53,12 +53,12 @@ def _power(tape: Tape, base: Place, exponent: Place) -> Place:
     return tape.operate("pow", base, tape.operate("to_float", exponent))
 
 
-def _round(tape: Tape, params: Any, x: Places) -> Places:
+def _round(tape: Tape, params: Any, x: Registers) -> Registers:
     even = params["rounding_method"] == lax.RoundingMethod.TO_NEAREST_EVEN
     return elementwise(tape, "round_even" if even else "round_away", x)
 
 
-def _convert(tape: Tape, params: Any, x: Places) -> Places:
+def _convert(tape: Tape, params: Any, x: Registers) -> Registers:
     """Floats are of one type, and so are whole numbers: only the kind changes."""
     for kind, name in _CONVERSIONS.items():
         if jnp.issubdtype(params["new_dtype"], kind):
@@ -69,7 +69,7 @@ def _convert(tape: Tape, params: Any, x: Places) -> Places:
 _CONVERSIONS = {jnp.floating: "to_float", jnp.integer: "to_int", jnp.bool_: "to_bool"}
 
 
-def _select_n(tape: Tape, params: Any, which: Places, *cases: Places) -> Places:
+def _select_n(tape: Tape, params: Any, which: Registers, *cases: Registers) -> Registers:
     which = np.broadcast_to(which, cases[0].shape)
     result = cases[0]
     for i, case in enumerate(cases[1:], start=1):
@@ -80,11 +80,11 @@ def _select_n(tape: Tape, params: Any, which: Places, *cases: Places) -> Places:
     return result
 
 
-def _clamp(tape: Tape, params: Any, low: Places, x: Places, high: Places) -> Places:
+def _clamp(tape: Tape, params: Any, low: Registers, x: Registers, high: Registers) -> Registers:
     return elementwise(tape, "min", elementwise(tape, "max", x, low), high)
 
 
-def _reduce(name: str, tape: Tape, params: Any, x: Places, *, result: Any) -> Places:
+def _reduce(name: str, tape: Tape, params: Any, x: Registers, *, result: Any) -> Registers:
     axes = tuple(params["axes"])
     kept = [axis for axis in range(x.ndim) if axis not in axes]
     rows = x.transpose([*axes, *kept]).reshape([-1, *result.shape] if result.size else x.shape)
@@ -114,7 +114,7 @@ _NOTHING: dict[str, Callable[[Any], Any]] = {
 }
 
 
-def _arg_extreme(better: str, tape: Tape, params: Any, x: Places) -> Places:
+def _arg_extreme(better: str, tape: Tape, params: Any, x: Registers) -> Registers:
     """The first of the largest or smallest along one axis."""
     (axis,) = params["axes"]
     rows = np.moveaxis(x, axis, -1)
@@ -127,7 +127,7 @@ def _arg_extreme(better: str, tape: Tape, params: Any, x: Places) -> Places:
     return np.asarray(found)
 
 
-def _cumulate(name: str, tape: Tape, params: Any, x: Places) -> Places:
+def _cumulate(name: str, tape: Tape, params: Any, x: Registers) -> Registers:
     rows = np.moveaxis(x, params["axis"], 0)
     rows = rows[::-1] if params["reverse"] else rows
     running = list(itertools.accumulate(rows, partial(elementwise, tape, name)))
@@ -135,7 +135,7 @@ def _cumulate(name: str, tape: Tape, params: Any, x: Places) -> Places:
     return np.moveaxis(result[::-1] if params["reverse"] else result, 0, params["axis"])
 
 
-def _dot_general(tape: Tape, params: Any, x: Places, y: Places, *, result: Any) -> Places:
+def _dot_general(tape: Tape, params: Any, x: Registers, y: Registers, *, result: Any) -> Registers:
     (of_x, of_y), (batch_x, batch_y) = params["dimension_numbers"]
     free_x = [axis for axis in range(x.ndim) if axis not in (*of_x, *batch_x)]
     free_y = [axis for axis in range(y.ndim) if axis not in (*of_y, *batch_y)]
@@ -149,7 +149,7 @@ def _dot_general(tape: Tape, params: Any, x: Places, y: Places, *, result: Any) 
     return reduce(partial(elementwise, tape, "add"), products).reshape(result.shape)
 
 
-def _sort(tape: Tape, params: Any, *arrays: Places) -> list[Places]:
+def _sort(tape: Tape, params: Any, *arrays: Registers) -> list[Registers]:
     """Neighbours are exchanged until all stand in order; equal ones stay as they are."""
     axis, keys = params["dimension"], params["num_keys"]
     rows = [list(np.moveaxis(array, axis, 0)) for array in arrays]
@@ -185,18 +185,18 @@ def _exchange(tape: Tape, rows: list[list[Any]], i: int, keys: int) -> None:
         row[i + 1] = elementwise(tape, "select", wrong, second, first)
 
 
-def _square(tape: Tape, params: Any, x: Places) -> Places:
+def _square(tape: Tape, params: Any, x: Registers) -> Registers:
     return elementwise(tape, "mul", x, x)
 
 
-def _one_minus_square(tape: Tape, params: Any, x: Places) -> Places:
+def _one_minus_square(tape: Tape, params: Any, x: Registers) -> Registers:
     """(1 + x)(1 − x), as JAX has it (from 0.12 on), which is exact near ±1."""
     ones = _integer_pow(tape, {"y": 0}, x)
     factors = (elementwise(tape, name, ones, x) for name in ("add", "sub"))
     return elementwise(tape, "mul", *factors)
 
 
-def _polynomial(tape: Tape, params: Any, x: Places, *coefficients: Places) -> Places:
+def _polynomial(tape: Tape, params: Any, x: Registers, *coefficients: Registers) -> Registers:
     """Horner's scheme, lowest coefficient first (from JAX 0.12 on)."""
     *lower, result = coefficients
     for coefficient in reversed(lower):

@@ -8,7 +8,7 @@ import numpy as np
 
 from ._algebra import AbstractAlgebra
 from ._numbers import ON_NUMBERS
-from ._tape import Place, Tape
+from ._tape import Register, Tape
 
 
 def _one_by_one(name: str) -> Callable[..., Any]:
@@ -62,7 +62,7 @@ class Arrays(AbstractAlgebra):
         return np.sin(x), np.cos(x)
 
 
-def given(places: Any, batch: Any) -> dict[Place, Any]:
+def given(places: Any, batch: Any) -> dict[Register, Any]:
     """What each place stands for, by place: the batch's arrays have the lanes in front."""
     return {
         place: column
@@ -88,8 +88,8 @@ class ArrayProgram:
     """
 
     def __init__(self, tape: Tape, places: Any):
-        self._known: dict[Place, Any] = {}
-        self._steps: list[tuple[Place, Callable[..., Any], tuple[Place, ...]]] = []
+        self._known: dict[Register, Any] = {}
+        self._steps: list[tuple[Register, Callable[..., Any], tuple[Register, ...]]] = []
         for place in tape.needed_for(places):
             name, arguments = tape.operations[place]
             if name == "constant":
@@ -97,7 +97,7 @@ class ArrayProgram:
             elif name != "input":
                 self._steps.append((place, on_arrays(name), arguments))
 
-    def __call__(self, given: dict[Place, Any]) -> dict[Place, Any]:
+    def __call__(self, given: dict[Register, Any]) -> dict[Register, Any]:
         """The values of all places on the way, from those of the inputs.
 
         What has no value is NaN or infinite, as in lanes.

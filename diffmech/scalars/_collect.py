@@ -10,16 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from ._algebra import varying_places
+from ._algebra import varying_registers
 from ._factorise import written
 from ._polynomials import AbstractReader, Polynomial, multiplied
-from ._shapes import Places
-from ._tape import Place, Tape
+from ._shapes import Registers
+from ._tape import Register, Tape
 
 _MOST_TERMS = 400  # of one polynomial; larger products stay products
 
 
-def collected(tape: Tape, places: Any, inputs: Any, far: Any = ()) -> Places:
+def collected(tape: Tape, places: Any, inputs: Any, far: Any = ()) -> Registers:
     """The same values at places that cost fewer operations while `inputs` vary, if there are any.
 
     What does not depend on `inputs` is free, since it is worked out once. An input may be any
@@ -28,26 +28,26 @@ def collected(tape: Tape, places: Any, inputs: Any, far: Any = ()) -> Places:
     """
     places = np.asarray(places, dtype=np.int64)
     made = _Collector(tape, places, inputs, far).result()
-    return min((places, made), key=lambda way: len(varying_places(tape, way, inputs)))
+    return min((places, made), key=lambda way: len(varying_registers(tape, way, inputs)))
 
 
 class _Collector(AbstractReader):
     """Multiplies out what loses no digits by it."""
 
-    def __init__(self, tape: Tape, places: Places, inputs: Any, far: Any):
-        super().__init__(tape, varying_places(tape, places, inputs), _MOST_TERMS)
+    def __init__(self, tape: Tape, places: Registers, inputs: Any, far: Any):
+        super().__init__(tape, varying_registers(tape, places, inputs), _MOST_TERMS)
         self._far = {int(place) for place in np.ravel(far)}
         self._places = places
         self._inputs = {int(place) for place in np.ravel(inputs)}
-        self._rebuilt: dict[Place, Place] = {}
+        self._rebuilt: dict[Register, Register] = {}
 
-    def result(self) -> Places:
+    def result(self) -> Registers:
         flat = self._places.ravel().tolist()
         self._read(flat, self._inputs)
         collected = [self._place(place) for place in flat]
         return np.array(collected, dtype=np.int64).reshape(self._places.shape)
 
-    def _place(self, place: Place) -> Place:
+    def _place(self, place: Register) -> Register:
         """Where the collected form of a place stands."""
         if place not in self._rebuilt:
             self._rebuilt[place] = written(self._tape, self._polynomials[place])
@@ -57,13 +57,13 @@ class _Collector(AbstractReader):
         x, y = self._factors(x, y)
         return multiplied(x, y) if len(x) * len(y) <= _MOST_TERMS else None
 
-    def _quotient(self, above: Place, below: Place) -> Polynomial | None:
+    def _quotient(self, above: Register, below: Register) -> Polynomial | None:
         if below in self._hot:
             return None
         one = self._tape.operate("div", self._tape.constant(1.0), below)
         return multiplied(*self._factors(self._polynomials[above], self._atom(one)))
 
-    def _other(self, place: Place) -> Polynomial:
+    def _other(self, place: Register) -> Polynomial:
         # It stays as it was written, with all it is made of: the argument of a square root may be
         # a small difference.
         self._rebuilt[place] = place

@@ -4,12 +4,12 @@ from collections import Counter
 from typing import TypeAlias
 
 from ._polynomials import Monomial, Polynomial, added, without
-from ._tape import Place, Tape
+from ._tape import Register, Tape
 
 Term: TypeAlias = tuple[float, Monomial]
 
 
-def written(tape: Tape, polynomial: Polynomial) -> Place:
+def written(tape: Tape, polynomial: Polynomial) -> Register:
     """A polynomial on the tape: cold factors worked out first, common ones outside."""
     polynomial = _with_squares_joined(tape, polynomial)
     cold: dict[Monomial, list[Term]] = {}
@@ -30,14 +30,14 @@ def written(tape: Tape, polynomial: Polynomial) -> Place:
     return tape.operate("neg", place) if sign < 0 else place
 
 
-def _multiplied(tape: Tape, factors: Monomial) -> Place:
+def _multiplied(tape: Tape, factors: Monomial) -> Register:
     result = factors[0]
     for factor in factors[1:]:
         result = tape.operate("mul", result, factor)
     return result
 
 
-def _factorised(tape: Tape, terms: list[Term]) -> tuple[float, Place]:
+def _factorised(tape: Tape, terms: list[Term]) -> tuple[float, Register]:
     """(1 or −1, place of a sum up to that sign): the most common factor outside, and so on."""
     terms = sorted(terms, key=lambda term: term[1])
     sign = -1.0 if terms[0][0] < 0 else 1.0

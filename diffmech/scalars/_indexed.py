@@ -7,14 +7,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ._arithmetic import elementwise
-from ._shapes import Places, Rule, constants
-from ._tape import Place, Tape
+from ._shapes import Registers, Rule, constants
+from ._tape import Register, Tape
 from ._unknown import NotScalar
 
 _MOST_CHOICES = 64  # entries that an index which depends on the state may choose among
 
 
-def _known(tape: Tape, places: Places) -> np.ndarray | None:
+def _known(tape: Tape, places: Registers) -> np.ndarray | None:
     """The whole numbers at the places, if all of them are known."""
     flat = places.ravel().tolist()
     if not all(map(tape.is_constant, flat)):
@@ -22,7 +22,9 @@ def _known(tape: Tape, places: Places) -> np.ndarray | None:
     return np.array([tape.value(place) for place in flat], dtype=np.int64).reshape(places.shape)
 
 
-def _chosen(tape: Tape, index: Places, largest: int, among: Callable[[Any], Places]) -> Places:
+def _chosen(
+    tape: Tape, index: Registers, largest: int, among: Callable[[Any], Registers]
+) -> Registers:
     """`among(index)` for an index that is moved into 0 ... largest, as JAX does."""
     known = _known(tape, index)
     if known is not None:
@@ -56,7 +58,7 @@ class _Windows(NamedTuple):
     """
 
     fixed: list[np.ndarray]
-    indices: list[Places]
+    indices: list[Registers]
     axes: list[int]
     largest: list[int]
     rows: list[int]
@@ -65,7 +67,7 @@ class _Windows(NamedTuple):
 def _windows(
     operand: tuple[int, ...],
     result: tuple[int, ...],
-    indices: Places,
+    indices: Registers,
     sizes: Any,
     of_window: Any,
     left_out: Any,
@@ -98,7 +100,7 @@ def _windows(
     return _Windows(fixed, components, decided, largest, rows)
 
 
-def _gather(tape: Tape, params: Any, x: Places, indices: Places, *, result: Any) -> Places:
+def _gather(tape: Tape, params: Any, x: Registers, indices: Registers, *, result: Any) -> Registers:
     numbers, sizes = params["dimension_numbers"], params["slice_sizes"]
     windows = _windows(
         x.shape,
@@ -112,11 +114,11 @@ def _gather(tape: Tape, params: Any, x: Places, indices: Places, *, result: Any)
         index_batching=numbers.start_indices_batching_dims,
     )
 
-    def pick(position: list[np.ndarray], component: int) -> Places:
+    def pick(position: list[np.ndarray], component: int) -> Registers:
         if component == len(windows.axes):
             return np.broadcast_to(x[tuple(position)], result.shape)
 
-        def at(start: Any) -> Places:
+        def at(start: Any) -> Registers:
             moved = list(position)
             axis = windows.axes[component]
             moved[axis] = moved[axis] + start
@@ -150,11 +152,11 @@ def _filler(value: Any, dtype: np.dtype) -> np.ndarray:
 def scatter(
     tape: Tape,
     params: Any,
-    combine: Callable[[Place, Place], Place],
-    x: Places,
-    indices: Places,
-    updates: Places,
-) -> Places:
+    combine: Callable[[Register, Register], Register],
+    x: Registers,
+    indices: Registers,
+    updates: Registers,
+) -> Registers:
     """Each update is combined with what stands where it goes, one after the other.
 
     A window that does not fit is dropped, or moved inside in the mode CLIP.
@@ -201,14 +203,14 @@ def scatter(
     return result
 
 
-def _clipped(tape: Tape, index: Places, largest: int) -> Places:
+def _clipped(tape: Tape, index: Registers, largest: int) -> Registers:
     above = elementwise(tape, "max", index, constants(tape, np.int64(0)))
     return elementwise(tape, "min", above, constants(tape, np.int64(largest)))
 
 
 def _landings(
-    tape: Tape, start: list[Place], largest: list[int]
-) -> Iterator[tuple[tuple[int, ...], Place]]:
+    tape: Tape, start: list[Register], largest: list[int]
+) -> Iterator[tuple[tuple[int, ...], Register]]:
     """Where a window may start, and the condition under which it does."""
     ranges = [
         [int(tape.value(index))] if tape.is_constant(index) else range(most + 1)
@@ -225,8 +227,8 @@ def _landings(
         yield position, condition
 
 
-def _dynamic_slice(tape: Tape, params: Any, x: Places, *starts: Places) -> Places:
-    def from_axis(x: Places, axis: int) -> Places:
+def _dynamic_slice(tape: Tape, params: Any, x: Registers, *starts: Registers) -> Registers:
+    def from_axis(x: Registers, axis: int) -> Registers:
         if axis == x.ndim:
             return x
         size = params["slice_sizes"][axis]
@@ -241,9 +243,9 @@ def _dynamic_slice(tape: Tape, params: Any, x: Places, *starts: Places) -> Place
 
 
 def _dynamic_update_slice(
-    tape: Tape, params: Any, x: Places, update: Places, *starts: Places
-) -> Places:
-    def from_axis(corner: tuple[int, ...]) -> Places:
+    tape: Tape, params: Any, x: Registers, update: Registers, *starts: Registers
+) -> Registers:
+    def from_axis(corner: tuple[int, ...]) -> Registers:
         axis = len(corner)
         if axis == x.ndim:
             result = x.copy()

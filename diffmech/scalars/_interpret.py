@@ -17,8 +17,8 @@ from jax.extend.core import (
 from . import _arithmetic, _indexed, _linear, _shapes
 from ._arithmetic import elementwise
 from ._linear import blocks_of, copied, solved
-from ._shapes import Places, Rule, constants
-from ._tape import Place, Tape
+from ._shapes import Registers, Rule, constants
+from ._tape import Register, Tape
 from ._unknown import NotScalar
 
 # Primitives by name; the typed ones are told the shape and type of what comes out.
@@ -101,18 +101,20 @@ def unknowns(tape: Tape, example: Any) -> Any:
     )
 
 
-def _evaluate_closed(tape: Tape, closed: ClosedJaxpr, arguments: list[Places]) -> list[Places]:
+def _evaluate_closed(
+    tape: Tape, closed: ClosedJaxpr, arguments: list[Registers]
+) -> list[Registers]:
     return _evaluate(tape, closed.jaxpr, [constants(tape, c) for c in closed.consts], arguments)
 
 
 def _evaluate(
-    tape: Tape, jaxpr: Jaxpr, consts: list[Places], arguments: list[Places]
-) -> list[Places]:
-    values: dict[Any, Places] = {}
+    tape: Tape, jaxpr: Jaxpr, consts: list[Registers], arguments: list[Registers]
+) -> list[Registers]:
+    values: dict[Any, Registers] = {}
     values.update(zip(jaxpr.constvars, consts, strict=True))
     values.update(zip(jaxpr.invars, arguments, strict=True))
 
-    def read(variable: Any) -> Places:
+    def read(variable: Any) -> Registers:
         if isinstance(variable, Literal):
             return constants(tape, variable.val)
         return values[variable]
@@ -126,7 +128,7 @@ def _evaluate(
     return [read(variable) for variable in jaxpr.outvars]
 
 
-def _carry_out(tape: Tape, equation: JaxprEqn, taken: list[Places]) -> Any:
+def _carry_out(tape: Tape, equation: JaxprEqn, taken: list[Registers]) -> Any:
     """One primitive by its rule, or by JAX itself if all its arguments are known."""
     try:
         return _by_rule(tape, equation, taken)
@@ -138,7 +140,7 @@ def _carry_out(tape: Tape, equation: JaxprEqn, taken: list[Places]) -> Any:
         ) from error
 
 
-def _by_rule(tape: Tape, equation: JaxprEqn, taken: list[Places]) -> Any:
+def _by_rule(tape: Tape, equation: JaxprEqn, taken: list[Registers]) -> Any:
     name, params = equation.primitive.name, equation.params
     if name in RULES:
         return RULES[name](tape, params, *taken)
@@ -161,7 +163,7 @@ def _by_rule(tape: Tape, equation: JaxprEqn, taken: list[Places]) -> Any:
     raise _unknown(name)
 
 
-def _expanded(tape: Tape, made: Any, equation: JaxprEqn, taken: list[Places]) -> list[Places]:
+def _expanded(tape: Tape, made: Any, equation: JaxprEqn, taken: list[Registers]) -> list[Registers]:
     """What a primitive is made of, written in its place."""
 
     def expand(*leaves: Any) -> list[Any]:
@@ -183,7 +185,7 @@ def _unknown(name: str) -> NotScalar:
     )
 
 
-def _by_jax(tape: Tape, equation: JaxprEqn, taken: list[Places]) -> Any:
+def _by_jax(tape: Tape, equation: JaxprEqn, taken: list[Registers]) -> Any:
     """Carried out now, even while something is being traced."""
     name, arguments = equation.primitive.name, []
     for variable, places in zip(equation.invars, taken, strict=True):
@@ -200,7 +202,7 @@ def _by_jax(tape: Tape, equation: JaxprEqn, taken: list[Places]) -> Any:
         raise _unknown(name) from error
 
 
-def _combine(tape: Tape, name: str, params: Any) -> Callable[[Place, Place], Place]:
+def _combine(tape: Tape, name: str, params: Any) -> Callable[[Register, Register], Register]:
     """What a scatter does with what stands there (old) and what comes (new)."""
     operation, body = _indexed.SCATTERS[name], params["update_jaxpr"]
     if operation is not None:
@@ -209,7 +211,7 @@ def _combine(tape: Tape, name: str, params: Any) -> Callable[[Place, Place], Pla
         return lambda old, new: new
     consts = [constants(tape, c) for c in params["update_consts"]]
 
-    def apply(old: Place, new: Place) -> Place:  # x.at[i].apply(f)
+    def apply(old: Register, new: Register) -> Register:  # x.at[i].apply(f)
         (result,) = _evaluate(tape, body, consts, [np.asarray(old), np.asarray(new)])
         return int(result)
 
@@ -227,7 +229,7 @@ CALLS = {
 }
 
 
-def _cond(tape: Tape, equation: JaxprEqn, taken: list[Places]) -> list[Places]:
+def _cond(tape: Tape, equation: JaxprEqn, taken: list[Registers]) -> list[Registers]:
     """A known branch is followed; of unknown ones all are, and the result selected."""
     which, *arguments = taken
     branches = equation.params["branches"]
@@ -246,7 +248,7 @@ def _cond(tape: Tape, equation: JaxprEqn, taken: list[Places]) -> list[Places]:
     return results
 
 
-def _scan(tape: Tape, equation: JaxprEqn, taken: list[Places]) -> list[Places]:
+def _scan(tape: Tape, equation: JaxprEqn, taken: list[Registers]) -> list[Registers]:
     """A loop of fixed length is unrolled.
 
     What it goes along, and what it stacks, has one axis more outside of it than inside: that tells
@@ -260,7 +262,7 @@ def _scan(tape: Tape, equation: JaxprEqn, taken: list[Places]) -> list[Places]:
     fixed = _count_alike(equation.invars, body.jaxpr.invars) - carried
     consts, carry, xs = taken[:fixed], taken[fixed : fixed + carried], taken[fixed + carried :]
     order = range(length - 1, -1, -1) if params["reverse"] else range(length)
-    rows: dict[int, list[Places]] = {}
+    rows: dict[int, list[Registers]] = {}
     for i in order:
         out = _evaluate_closed(tape, body, [*consts, *carry, *(np.asarray(x[i]) for x in xs)])
         carry, rows[i] = out[:carried], out[carried:]
@@ -279,7 +281,7 @@ def _count_alike(outside: Sequence[Any], inside: Sequence[Any]) -> int:
     return sum(outer.aval.shape == inner.aval.shape for outer, inner in pairs)
 
 
-def _while(tape: Tape, equation: JaxprEqn, taken: list[Places]) -> list[Places]:
+def _while(tape: Tape, equation: JaxprEqn, taken: list[Registers]) -> list[Registers]:
     """Followed as long as it is known whether it goes on."""
     params = equation.params
     first, second = params["cond_nconsts"], params["body_nconsts"]
@@ -296,21 +298,21 @@ def _while(tape: Tape, equation: JaxprEqn, taken: list[Places]) -> list[Places]:
     raise NotScalar(f"a loop of more than {_LONGEST_LOOP} steps is too long to be written out")
 
 
-def _custom_linear_solve(tape: Tape, equation: JaxprEqn, taken: list[Places]) -> list[Places]:
+def _custom_linear_solve(tape: Tape, equation: JaxprEqn, taken: list[Registers]) -> list[Registers]:
     """The matrix is what the product makes of unit vectors; it is eliminated."""
     params = equation.params
     lengths, body = params["const_lengths"], params["jaxprs"].matvec
     consts, right = taken[: lengths.matvec], taken[sum(lengths) :]
     ends = np.cumsum([one.size for one in right])
 
-    def pieces(vector: Places) -> list[Places]:
+    def pieces(vector: Registers) -> list[Registers]:
         parts = zip(np.split(vector, ends[:-1]), right, strict=True)
         return [part.reshape(one.shape) for part, one in parts]
 
-    def joined(arrays: list[Places]) -> Places:
+    def joined(arrays: list[Registers]) -> Registers:
         return np.concatenate([array.ravel() for array in arrays])
 
-    def product(on: Tape, consts: list[Places], vector: Places) -> Places:
+    def product(on: Tape, consts: list[Registers], vector: Registers) -> Registers:
         return joined(_evaluate_closed(on, body, [*consts, *pieces(vector)]))
 
     # Where the matrix has entries is seen on a tape that is thrown away.
@@ -321,7 +323,7 @@ def _custom_linear_solve(tape: Tape, equation: JaxprEqn, taken: list[Places]) ->
     return pieces(solved(tape, blocks, partial(product, tape, consts), joined(right)))
 
 
-def _platform_index(tape: Tape, equation: JaxprEqn, taken: list[Places]) -> Places:
+def _platform_index(tape: Tape, equation: JaxprEqn, taken: list[Registers]) -> Registers:
     """The branch for any platform, whose functions are the plainest; else the first."""
     platforms = list(equation.params["platforms"])
     return constants(tape, np.int64(platforms.index(None) if None in platforms else 0))

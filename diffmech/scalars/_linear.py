@@ -5,14 +5,16 @@ from typing import Any
 
 import numpy as np
 
-from ._shapes import Places, Rule, constants
-from ._tape import Place, Tape
+from ._shapes import Registers, Rule, constants
+from ._tape import Register, Tape
 from ._unknown import NotScalar
 
 _LARGEST_SYSTEM = 8  # unknowns; the exchange of rows costs 2n³/3 selections
 
 
-def _for_each(count: int, work: Callable[..., tuple[Any, ...]], *arrays: Places) -> list[Places]:
+def _for_each(
+    count: int, work: Callable[..., tuple[Any, ...]], *arrays: Registers
+) -> list[Registers]:
     """Apply a rule for matrices to stacks of them."""
     stacks = arrays[0].shape[:-2]
     parts = [work(*(array[index] for array in arrays)) for index in np.ndindex(*stacks)]
@@ -22,18 +24,20 @@ def _for_each(count: int, work: Callable[..., tuple[Any, ...]], *arrays: Places)
     return [one.reshape(*stacks, *one.shape[1:]) for one in joined]
 
 
-def _is_zero(tape: Tape, place: Place) -> bool:
+def _is_zero(tape: Tape, place: Register) -> bool:
     return tape.is_constant(place) and tape.value(place) == 0
 
 
-def _less_products(tape: Tape, start: Place, xs: Any, ys: Any) -> Place:
+def _less_products(tape: Tape, start: Register, xs: Any, ys: Any) -> Register:
     """start − Σ x y."""
     for x, y in zip(xs, ys, strict=True):
         start = tape.operate("sub", start, tape.operate("mul", x, y))
     return start
 
 
-def _eliminate(tape: Tape, rows: list[list[Place]], steps: int) -> tuple[list[Place], list[Place]]:
+def _eliminate(
+    tape: Tape, rows: list[list[Register]], steps: int
+) -> tuple[list[Register], list[Register]]:
     """Turn rows into their factors L and U in place, the largest pivot first.
 
     Ties are decided as LAPACK does, for the first one. What is zero for every state is never a
@@ -72,8 +76,8 @@ def _eliminate(tape: Tape, rows: list[list[Place]], steps: int) -> tuple[list[Pl
 
 
 def _exchanged(
-    tape: Tape, condition: Place, xs: list[Place], ys: list[Place]
-) -> tuple[list[Place], list[Place]]:
+    tape: Tape, condition: Register, xs: list[Register], ys: list[Register]
+) -> tuple[list[Register], list[Register]]:
     pairs = list(zip(xs, ys, strict=True))
     return (
         [tape.operate("select", condition, x, y) for x, y in pairs],
@@ -81,8 +85,8 @@ def _exchanged(
     )
 
 
-def _lu(tape: Tape, params: Any, x: Places) -> list[Places]:
-    def one(matrix: Places) -> tuple[Any, ...]:
+def _lu(tape: Tape, params: Any, x: Registers) -> list[Registers]:
+    def one(matrix: Registers) -> tuple[Any, ...]:
         rows = matrix.tolist()
         pivots, order = _eliminate(tape, rows, min(matrix.shape))
         return rows, pivots, order
@@ -90,8 +94,8 @@ def _lu(tape: Tape, params: Any, x: Places) -> list[Places]:
     return _for_each(3, one, x)
 
 
-def _cholesky(tape: Tape, params: Any, x: Places) -> Places:
-    def one(matrix: Places) -> tuple[Any, ...]:
+def _cholesky(tape: Tape, params: Any, x: Registers) -> Registers:
+    def one(matrix: Registers) -> tuple[Any, ...]:
         n = len(matrix)
         lower = [[tape.constant(0.0)] * n for _ in range(n)]
         for j in range(n):
@@ -107,7 +111,7 @@ def _cholesky(tape: Tape, params: Any, x: Places) -> Places:
     return _for_each(1, one, x)[0]
 
 
-def _triangular_solve(tape: Tape, params: Any, a: Places, b: Places) -> Places:
+def _triangular_solve(tape: Tape, params: Any, a: Registers, b: Registers) -> Registers:
     lower = params["lower"]
     if params["transpose_a"]:
         a, lower = a.swapaxes(-1, -2), not lower
@@ -115,9 +119,9 @@ def _triangular_solve(tape: Tape, params: Any, a: Places, b: Places) -> Places:
         a, b, lower = a.swapaxes(-1, -2), b.swapaxes(-1, -2), not lower
     step = 1 if lower else -1
 
-    def one(a: Places, b: Places) -> tuple[Any, ...]:
+    def one(a: Registers, b: Registers) -> tuple[Any, ...]:
         rows, right = a[::step, ::step].tolist(), b[::step].tolist()
-        solved: list[list[Place]] = []
+        solved: list[list[Register]] = []
         for i, row in enumerate(rows):
             new = [
                 _less_products(tape, start, row[:i], [known[k] for known in solved])
@@ -132,7 +136,7 @@ def _triangular_solve(tape: Tape, params: Any, a: Places, b: Places) -> Places:
     return x if params["left_side"] else x.swapaxes(-1, -2)
 
 
-def copied(tape: Tape, places: Places, to: Tape) -> Places:
+def copied(tape: Tape, places: Registers, to: Tape) -> Registers:
     """What is known of an array of places, on another tape: its numbers."""
     new = [
         to.constant(tape.value(place)) if tape.is_constant(place) else to.input()
@@ -141,7 +145,7 @@ def copied(tape: Tape, places: Places, to: Tape) -> Places:
     return np.array(new, dtype=np.int64).reshape(places.shape)
 
 
-def blocks_of(tape: Tape, rows: Places, unknowns: Places) -> list[list[int]]:
+def blocks_of(tape: Tape, rows: Registers, unknowns: Registers) -> list[list[int]]:
     """Groups of unknowns that share no equation with others."""
     numbers = {place: i for i, place in enumerate(unknowns.tolist())}
     linked: list[set[int]] = [{i} for i in range(len(rows))]
@@ -163,8 +167,8 @@ def blocks_of(tape: Tape, rows: Places, unknowns: Places) -> list[list[int]]:
 
 
 def solved(
-    tape: Tape, blocks: list[list[int]], product: Callable[[Places], Places], right: Places
-) -> Places:
+    tape: Tape, blocks: list[list[int]], product: Callable[[Registers], Registers], right: Registers
+) -> Registers:
     """x with A x = b, shape (n,), block by block; `product` is A times a vector."""
     columns = []
     for k in range(max(map(len, blocks), default=0)):

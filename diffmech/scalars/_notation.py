@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from ._tape import Place, Tape
+from ._tape import Register, Tape
 
 # How tightly a piece of text holds together, from loose to tight.
 ANY, COMPARISON, SUM, PRODUCT, POWER, ATOM = range(6)
@@ -81,7 +81,7 @@ class _Piece(NamedTuple):
 
     text: str
     holds: int
-    order: Place = 0
+    order: Register = 0
 
 
 class _Product(NamedTuple):
@@ -94,7 +94,9 @@ class _Product(NamedTuple):
 _Sum = list[_Product]
 
 
-def spelled(tape: Tape, place: Place, names: Mapping[Place, str], notation: Notation = TEXT) -> str:
+def spelled(
+    tape: Tape, place: Register, names: Mapping[Register, str], notation: Notation = TEXT
+) -> str:
     """What stands at a place, as text.
 
     Args:
@@ -109,18 +111,18 @@ def spelled(tape: Tape, place: Place, names: Mapping[Place, str], notation: Nota
 class _Walk:
     """Every place as a sum of products of pieces, in the tape's order, so that none is deep."""
 
-    def __init__(self, tape: Tape, names: Mapping[Place, str], notation: Notation):
+    def __init__(self, tape: Tape, names: Mapping[Register, str], notation: Notation):
         self._tape = tape
         self._names = names
         self._notation = notation
-        self._sums: dict[Place, _Sum] = {}
+        self._sums: dict[Register, _Sum] = {}
 
-    def sum_at(self, place: Place) -> _Sum:
+    def sum_at(self, place: Register) -> _Sum:
         for needed in self._tape.needed_for([place], self._names):
             self._sums[needed] = self._sum(needed)
         return self._sums[place]
 
-    def _sum(self, place: Place) -> _Sum:
+    def _sum(self, place: Register) -> _Sum:
         if place in self._names:
             return _one(_Piece(self._names[place], ATOM, place))
         name, arguments = self._tape.operations[place]
@@ -138,7 +140,7 @@ class _Walk:
         pieces = [_spelled_sum(one, self._notation) for one in taken]
         return _one(self._called(name, pieces)._replace(order=place))
 
-    def _factors(self, name: str, arguments: tuple[Place, ...]) -> list[_Sum]:
+    def _factors(self, name: str, arguments: tuple[Register, ...]) -> list[_Sum]:
         """What is added up as it is; of what is multiplied, sums as pieces, which stay closed."""
         taken = [self._sums[argument] for argument in arguments]
         if name not in ("mul", "div"):

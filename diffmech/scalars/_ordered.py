@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from typing import Any
 
-from ._tape import Place, Tape
+from ._tape import Register, Tape
 
 
 def in_order(
-    tape: Tape, places: Any, inputs: Sequence[Sequence[Place]]
-) -> tuple[Tape, dict[Place, Place]]:
+    tape: Tape, places: Any, inputs: Sequence[Sequence[Register]]
+) -> tuple[Tape, dict[Register, Register]]:
     """A new tape, and where everything that `places` need stands on it, all inputs included.
 
     What only the first group of inputs enters comes first, then what the second enters as well,
@@ -24,7 +24,7 @@ def in_order(
             rank[place] = max((rank[argument] for argument in inner), default=0)
     number = {place: i for i, place in enumerate(everything)}
 
-    def key(place: Place) -> tuple[int, ...]:
+    def key(place: Register) -> tuple[int, ...]:
         """Inputs, then sines and cosines of inputs, then what is made of them."""
         name, arguments = tape.operations[place]
         if place in number:
@@ -33,7 +33,7 @@ def in_order(
             return rank[place], 1, number[arguments[0]], int(name == "cos")
         return rank[place], 2, place, 0
 
-    new, to = Tape(), dict[Place, Place]()
+    new, to = Tape(), dict[Register, Register]()
     for place in sorted(needed, key=key):
         name, arguments = tape.operations[place]
         if name == "input":

@@ -1,4 +1,4 @@
-"""Places of a tape as polynomials in *atoms*: inputs, sines, quotients, whatever is no sum.
+"""Registers of a tape as polynomials in *atoms*: inputs, sines, quotients, whatever is no sum.
 
 A polynomial is a sum of number × cold atoms × hot atoms, where the hot ones depend on inputs that
 vary. How far products are multiplied out is decided by each reader.
@@ -8,13 +8,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from typing import TypeAlias
 
-from ._tape import Place, Tape
+from ._tape import Register, Tape
 
-Monomial: TypeAlias = tuple[Place, ...]  # sorted, with repetitions
+Monomial: TypeAlias = tuple[Register, ...]  # sorted, with repetitions
 Polynomial: TypeAlias = dict[tuple[Monomial, Monomial], float]  # (hot, cold) -> number
 
 
-def without(factors: Monomial, factor: Place) -> Monomial:
+def without(factors: Monomial, factor: Register) -> Monomial:
     """A product with one of its factors left out, once."""
     i = factors.index(factor)
     return factors[:i] + factors[i + 1 :]
@@ -72,25 +72,25 @@ class AbstractReader(ABC):
     each reader to say.
     """
 
-    def __init__(self, tape: Tape, hot: set[Place], most_terms: int):
+    def __init__(self, tape: Tape, hot: set[Register], most_terms: int):
         self._tape = tape
         self._hot = hot
         self._most_terms = most_terms
-        self._polynomials: dict[Place, Polynomial] = {}
+        self._polynomials: dict[Register, Polynomial] = {}
 
-    def _read(self, places: Iterable[Place], known: set[Place]) -> None:
+    def _read(self, places: Iterable[Register], known: set[Register]) -> None:
         """All that places need; of `known` ones it is not looked at what they are made of."""
         for place in self._tape.needed_for(list(places), known):
             if place not in self._polynomials:
                 whole = place in known
                 self._polynomials[place] = self._atom(place) if whole else self._polynomial(place)
 
-    def _atom(self, place: Place) -> Polynomial:
+    def _atom(self, place: Register) -> Polynomial:
         if self._tape.is_constant(place) and self._tape.kind(place) is float:
             return {((), ()): float(self._tape.value(place))}
         return {((place,), ()): 1.0} if place in self._hot else {((), (place,)): 1.0}
 
-    def _polynomial(self, place: Place) -> Polynomial:
+    def _polynomial(self, place: Register) -> Polynomial:
         name, arguments = self._tape.operations[place]
         if name in ("constant", "input"):
             return self._atom(place)
@@ -115,9 +115,9 @@ class AbstractReader(ABC):
         """x y; None if it is to stay a product."""
 
     @abstractmethod
-    def _quotient(self, above: Place, below: Place) -> Polynomial | None:
+    def _quotient(self, above: Register, below: Register) -> Polynomial | None:
         """One place over another; None if it is to stay a quotient."""
 
     @abstractmethod
-    def _other(self, place: Place) -> Polynomial:
+    def _other(self, place: Register) -> Polynomial:
         """Any other operation, and what stays as it is."""

@@ -1,4 +1,4 @@
-"""Places of a tape written anew, on another tape, as people write formulas.
+"""Registers of a tape written anew, on another tape, as people write formulas.
 
 Sums are opened (`terms`), sines and cosines merged (`merged`), and what is left is factorised.
 """
@@ -9,14 +9,14 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ._algebra import varying_places
+from ._algebra import varying_registers
 from ._factorise import written
 from ._harmonics import Wave, Waves, merged
 from ._polynomials import Monomial, Polynomial
-from ._tape import Place, Tape
+from ._tape import Register, Tape
 from ._terms import Terms, terms
 
-Grouped: TypeAlias = dict[Monomial, Place]  # product of inputs -> what stands before it
+Grouped: TypeAlias = dict[Monomial, Register]  # product of inputs -> what stands before it
 
 _TRIGONOMETRIC = ("sin", "cos")
 
@@ -44,7 +44,7 @@ class Readable:
         self._old = tape
         self._halves, self._deadline = halves, deadline
         self._varying = [int(place) for place in np.ravel(varying)]
-        self._places: dict[Place, Place] = {}  # old -> new
+        self._places: dict[Register, Register] = {}  # old -> new
         for place in np.ravel(first).tolist():
             self.place_of(place)
 
@@ -63,7 +63,7 @@ class Readable:
             result.append(self._grouped(found, outside))
         return result
 
-    def place_of(self, place: Place) -> Place:
+    def place_of(self, place: Register) -> Register:
         """Where a place of the old tape stands on the new one."""
         if place not in self._places:
             self._places[place] = self._new(place)
@@ -73,7 +73,7 @@ class Readable:
         if time.monotonic() > self._deadline:
             raise OutOfTime
 
-    def _new(self, place: Place) -> Place:
+    def _new(self, place: Register) -> Register:
         name, arguments = self._old.operations[place]
         if name == "input":
             return self.tape.input()
@@ -85,16 +85,16 @@ class Readable:
         (found,) = terms(self._old, [place], [])
         return self._grouped(found, set()).get((), self.tape.constant(0.0))
 
-    def _atom(self, atom: Place) -> Place:
+    def _atom(self, atom: Register) -> Register:
         """A function of what is rewritten."""
         name, arguments = self._old.operations[atom]
         if name in ("input", "constant"):
             return self.place_of(atom)
         return self.tape.operate(name, *map(self.place_of, arguments))
 
-    def _grouped(self, found: Terms, outside: set[Place]) -> Grouped:
+    def _grouped(self, found: Terms, outside: set[Register]) -> Grouped:
         groups: dict[Monomial, dict[Monomial, Waves]] = {}
-        angles: list[Place] = sorted(
+        angles: list[Register] = sorted(
             {
                 self._old.operations[factor].arguments[0]
                 for factors in found
@@ -111,15 +111,15 @@ class Readable:
             group[waves] = group.get(waves, 0.0) + sum(coefficient.values())
         return {product: self._written(parts, angles) for product, parts in sorted(groups.items())}
 
-    def _wave(self, factor: Place, angles: Sequence[Place]) -> Wave | None:
+    def _wave(self, factor: Register, angles: Sequence[Register]) -> Wave | None:
         name, arguments = self._old.operations[factor]
         if name not in _TRIGONOMETRIC:
             return None
         return Wave(name, tuple(int(angle == arguments[0]) for angle in angles))
 
-    def _written(self, parts: dict[Monomial, Waves], angles: Sequence[Place]) -> Place:
+    def _written(self, parts: dict[Monomial, Waves], angles: Sequence[Register]) -> Register:
         """A coefficient on the new tape."""
-        moving = varying_places(self._old, [f for rest in parts for f in rest], self._varying)
+        moving = varying_registers(self._old, [f for rest in parts for f in rest], self._varying)
         apart: Polynomial = {}
         together: Polynomial = {}
         for rest, waves in parts.items():
@@ -136,10 +136,10 @@ class Readable:
         # What multiplies one function of place together, or common factors outside first.
         return min((written(self.tape, way) for way in (apart, together)), key=self._cost)
 
-    def _cost(self, place: Place) -> int:
+    def _cost(self, place: Register) -> int:
         return self.tape.count([place])
 
-    def _turned(self, wave: Wave, angles: Sequence[Place]) -> Place:
+    def _turned(self, wave: Wave, angles: Sequence[Register]) -> Register:
         """A sine or cosine on the new tape; a positive multiple first."""
         tape, total = self.tape, None
         pairs = zip(wave.angle, map(self.place_of, angles), strict=True)

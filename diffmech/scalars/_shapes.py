@@ -13,11 +13,11 @@ from jax.core import Tracer
 from ._tape import Tape
 from ._unknown import NotScalar
 
-Places = np.ndarray
+Registers = np.ndarray
 Rule = Callable[..., Any]
 
 
-def constants(tape: Tape, values: Any) -> Places:
+def constants(tape: Tape, values: Any) -> Registers:
     """An array of numbers, written on the tape."""
     if isinstance(values, Tracer):
         raise NotScalar(
@@ -28,29 +28,29 @@ def constants(tape: Tape, values: Any) -> Places:
     return np.array(places, dtype=np.int64).reshape(values.shape)
 
 
-def _reshape(tape: Tape, params: Any, x: Places) -> Places:
+def _reshape(tape: Tape, params: Any, x: Registers) -> Registers:
     if params.get("dimensions") is not None:
         x = x.transpose(params["dimensions"])
     return x.reshape(params["new_sizes"])
 
 
-def _broadcast_in_dim(tape: Tape, params: Any, x: Places) -> Places:
+def _broadcast_in_dim(tape: Tape, params: Any, x: Registers) -> Registers:
     shape = np.ones(len(params["shape"]), dtype=int)
     shape[list(params["broadcast_dimensions"])] = x.shape
     return np.broadcast_to(x.reshape(shape), params["shape"])
 
 
-def _slice(tape: Tape, params: Any, x: Places) -> Places:
+def _slice(tape: Tape, params: Any, x: Registers) -> Registers:
     strides = params["strides"] or (1,) * x.ndim
     bounds = zip(params["start_indices"], params["limit_indices"], strides, strict=True)
     return x[tuple(slice(*bound) for bound in bounds)]
 
 
-def _split(tape: Tape, params: Any, x: Places) -> list[Places]:
+def _split(tape: Tape, params: Any, x: Registers) -> list[Registers]:
     return np.split(x, np.cumsum(params["sizes"])[:-1], axis=params["axis"])
 
 
-def _pad(tape: Tape, params: Any, x: Places, filler: Places) -> Places:
+def _pad(tape: Tape, params: Any, x: Registers, filler: Registers) -> Registers:
     for axis, (low, high, interior) in enumerate(params["padding_config"]):
         size = x.shape[axis]
         spread_out = max(size + (size - 1) * interior, 0)
@@ -66,7 +66,7 @@ def _pad(tape: Tape, params: Any, x: Places, filler: Places) -> Places:
     return x
 
 
-def _iota(tape: Tape, params: Any) -> Places:
+def _iota(tape: Tape, params: Any) -> Registers:
     shape, along = params["shape"], params["dimension"]
     counts = np.arange(shape[along]).astype(params["dtype"])
     sizes = [1] * len(shape)
@@ -74,15 +74,15 @@ def _iota(tape: Tape, params: Any) -> Places:
     return np.broadcast_to(constants(tape, counts).reshape(sizes), shape)
 
 
-def _unstack(tape: Tape, params: Any, x: Places) -> list[Places]:
+def _unstack(tape: Tape, params: Any, x: Registers) -> list[Registers]:
     return [np.asarray(row) for row in np.moveaxis(x, params["axis"], 0)]
 
 
-def _tile(tape: Tape, params: Any, x: Places) -> Places:
+def _tile(tape: Tape, params: Any, x: Registers) -> Registers:
     return np.tile(x, params["reps"])
 
 
-def _reduce_precision(tape: Tape, params: Any, x: Places) -> Places:
+def _reduce_precision(tape: Tape, params: Any, x: Registers) -> Registers:
     """Left as it is where nothing is rounded off."""
     kind = np.finfo(jnp.result_type(float))
     if params["exponent_bits"] < kind.nexp or params["mantissa_bits"] < kind.nmant:
@@ -90,7 +90,7 @@ def _reduce_precision(tape: Tape, params: Any, x: Places) -> Places:
     return x
 
 
-def _empty(tape: Tape, params: Any) -> Places:
+def _empty(tape: Tape, params: Any) -> Registers:
     shape = params["shape"]
     return np.broadcast_to(constants(tape, np.zeros((), params["dtype"])), shape)
 

@@ -18,7 +18,7 @@ from ._in_javascript import JAVASCRIPT
 from ._in_python import PYTHON
 from ._language import Language
 from ._notation import ANY, ATOM, Form
-from ._tape import Place, Tape
+from ._tape import Register, Tape
 from ._unknown import NotScalar
 
 LANGUAGES = {"python": PYTHON, "c": C, "javascript": JAVASCRIPT}
@@ -36,7 +36,7 @@ def source(
     language: str = "python",
     *,
     name: str = "f",
-    names: Mapping[Place, str] | None = None,
+    names: Mapping[Register, str] | None = None,
     comment: str = "",
 ) -> str:
     """The source of a function that works out places of a tape, complete with what it imports.
@@ -76,12 +76,12 @@ def source(
 class _Function:
     """One function, as it grows line by line."""
 
-    def __init__(self, tape: Tape, language: Language, title: str, names: Mapping[Place, str]):
+    def __init__(self, tape: Tape, language: Language, title: str, names: Mapping[Register, str]):
         self._tape, self._language, self._title = tape, language, title
         self._names = names
         self._identifiers = Identifiers(language.reserved)
         self._lines: list[str] = []
-        self._texts: dict[Place, tuple[str, int]] = {}  # and how tightly they hold
+        self._texts: dict[Register, tuple[str, int]] = {}  # and how tightly they hold
         self._used: set[str] = set()
 
     def text(
@@ -101,7 +101,7 @@ class _Function:
         return self._whole(function, inputs, arguments, taken, stored, comment)
 
     def _read(
-        self, arguments: dict[str, str], inputs: dict[str, np.ndarray], needed: set[Place]
+        self, arguments: dict[str, str], inputs: dict[str, np.ndarray], needed: set[Register]
     ) -> list[str]:
         """Lines that read the arguments, each number that is needed; the arguments so read."""
         language, taken = self._language, []
@@ -125,9 +125,9 @@ class _Function:
                     self._texts[place] = word, ATOM
         return taken
 
-    def _work_out(self, needed: list[Place], wanted: list[Place]) -> None:
+    def _work_out(self, needed: list[Register], wanted: list[Register]) -> None:
         """Assignments, in the tape's order."""
-        uses: dict[Place, int] = {}
+        uses: dict[Register, int] = {}
         for place in needed:
             operation = self._tape.operations[place]
             if operation.name not in ("constant", "input"):
@@ -153,7 +153,7 @@ class _Function:
             else:
                 self._texts[place] = text, form.holds
 
-    def _formed(self, form: Form, arguments: tuple[Place, ...], numbered: Iterator[str]) -> str:
+    def _formed(self, form: Form, arguments: tuple[Register, ...], numbered: Iterator[str]) -> str:
         """An operation as text; long arguments get names until it is short enough."""
         while True:
             pieces = [self._texts[argument] for argument in arguments]
@@ -170,7 +170,7 @@ class _Function:
                 return whole
             self._assign(longest, self._texts[longest][0], numbered)
 
-    def _assign(self, place: Place, text: str, numbered: Iterator[str]) -> None:
+    def _assign(self, place: Register, text: str, numbered: Iterator[str]) -> None:
         name, arguments = self._tape.operations[place]
         inner = self._texts[arguments[0]][0] if name in ("sin", "cos") else ""
         word = self._identifiers.new(f"{name}_{inner}") if inner.isidentifier() else next(numbered)
@@ -178,7 +178,7 @@ class _Function:
         self._lines.append(declared.format(word, text))
         self._texts[place] = word, ATOM
 
-    def _form(self, name: str, arguments: tuple[Place, ...]) -> Form:
+    def _form(self, name: str, arguments: tuple[Register, ...]) -> Form:
         forms = self._language.forms
         kind = self._tape.kind(arguments[0]).__name__
         form = forms.get(f"{name}:{kind}") or forms.get(name)

@@ -13,7 +13,7 @@ import numpy as np
 from ._numbers import carried_out
 from ._unknown import NotScalar
 
-Place: TypeAlias = int
+Register: TypeAlias = int
 Value: TypeAlias = float | int | bool
 Kind: TypeAlias = type
 
@@ -44,19 +44,19 @@ class Tape:
     def __init__(self) -> None:
         self.operations: list[Operation] = []
         self._kinds: list[Kind] = []
-        self._numbers: dict[Place, Value] = {}  # those of the constants, by place
-        self._places: dict[tuple[Any, ...], Place] = {}
+        self._numbers: dict[Register, Value] = {}  # those of the constants, by place
+        self._places: dict[tuple[Any, ...], Register] = {}
         self._inputs = 0
 
     def __len__(self) -> int:
         return len(self.operations)
 
-    def input(self) -> Place:
+    def input(self) -> Register:
         """A new unknown scalar."""
         self._inputs += 1
         return self._write("input", self._inputs - 1)
 
-    def constant(self, value: Any) -> Place:
+    def constant(self, value: Any) -> Register:
         """A number or truth value."""
         value = value.item() if hasattr(value, "item") else value
         if type(value) not in (float, int, bool):
@@ -66,19 +66,19 @@ class Tape:
         # 1, 1.0 and True are equal in Python, and so are 0.0 and −0.0: the key tells them apart.
         return self._write("constant", value, key=(type(value), repr(value)))
 
-    def is_constant(self, place: Place) -> bool:
+    def is_constant(self, place: Register) -> bool:
         """Whether a number stands there."""
         return place in self._numbers
 
-    def value(self, place: Place) -> Value:
+    def value(self, place: Register) -> Value:
         """The number that stands at the place of a constant."""
         return self._numbers[place]
 
-    def kind(self, place: Place) -> Kind:
+    def kind(self, place: Register) -> Kind:
         """Whether it is a float, an int or a bool."""
         return self._kinds[place]
 
-    def operate(self, name: str, *places: Place) -> Place:
+    def operate(self, name: str, *places: Register) -> Register:
         """Write an operation down, unless it can be carried out or left out."""
         numbers = self._numbers
         if all(place in numbers for place in places):
@@ -89,7 +89,7 @@ class Tape:
             return found
         return self._write(name, *(sorted(places) if name in _COMMUTE else places))
 
-    def power(self, base: Place, exponent: int) -> Place:
+    def power(self, base: Register, exponent: int) -> Register:
         """base ** exponent by squaring."""
         if exponent < 0:
             return self.operate("div", self._like(base, 1), self.power(base, -exponent))
@@ -101,14 +101,14 @@ class Tape:
         square = self.operate("mul", half, half)
         return self.operate("mul", square, base) if exponent % 2 else square
 
-    def total(self, places: Any) -> Place:
+    def total(self, places: Any) -> Register:
         """The sum of places; 0.0 of none."""
         result = None
         for place in places:
             result = place if result is None else self.operate("add", result, place)
         return self.constant(0.0) if result is None else result
 
-    def needed_for(self, places: Any, known: Any = ()) -> list[Place]:
+    def needed_for(self, places: Any, known: Any = ()) -> list[Register]:
         """The places that the given ones depend on, themselves included, in order.
 
         What `known` ones depend on is left out.
@@ -131,7 +131,7 @@ class Tape:
         needed = self.needed_for(places)
         return sum(self.operations[p].name not in ("constant", "input") for p in needed)
 
-    def _write(self, name: str, *arguments: Any, key: tuple[Any, ...] | None = None) -> Place:
+    def _write(self, name: str, *arguments: Any, key: tuple[Any, ...] | None = None) -> Register:
         key = (name, *(arguments if key is None else key))
         found = self._places.get(key)
         if found is not None:
@@ -147,14 +147,14 @@ class Tape:
         self._kinds.append(kind)
         return place
 
-    def _like(self, place: Place, value: int) -> Place:
+    def _like(self, place: Register, value: int) -> Register:
         """A number of the kind of a place."""
         return self.constant(self.kind(place)(value))
 
     # What follows looks at constants. `x·0` counts as 0 and `x − x` as 0 for every x: a formula
     # is meant, not the spreading of NaN.
 
-    def _multiple(self, place: Place) -> tuple[Value, Place]:
+    def _multiple(self, place: Register) -> tuple[Value, Register]:
         """(c, x), if c·x stands at the place; else (1, the place)."""
         name, arguments = self.operations[place]
         if name == "mul" and self._kinds[place] is float:
@@ -164,7 +164,7 @@ class Tape:
                     return factor, other
         return 1, place
 
-    def _add(self, x: Place, y: Place) -> Place | None:
+    def _add(self, x: Register, y: Register) -> Register | None:
         if self._numbers.get(x) == 0:
             return y
         if self._numbers.get(y) == 0:
@@ -175,7 +175,7 @@ class Tape:
                 return self.operate("sub", one, arguments[0])
         return self._together(x, y, 1)
 
-    def _sub(self, x: Place, y: Place) -> Place | None:
+    def _sub(self, x: Register, y: Register) -> Register | None:
         if x == y:
             return self._like(x, 0)
         if self._numbers.get(y) == 0:
@@ -187,7 +187,7 @@ class Tape:
             return self.operate("add", x, arguments[0])
         return self._together(x, y, -1)
 
-    def _together(self, x: Place, y: Place, sign: int) -> Place | None:
+    def _together(self, x: Register, y: Register, sign: int) -> Register | None:
         """a·z ± b·z = (a ± b)·z with numbers a and b."""
         if x in self._numbers or y in self._numbers or self._kinds[x] is not float:
             return None
@@ -196,7 +196,7 @@ class Tape:
             return None
         return self.operate("mul", self.constant(float(a + sign * b)), z)
 
-    def _mul(self, x: Place, y: Place) -> Place | None:
+    def _mul(self, x: Register, y: Register) -> Register | None:
         for one, other in ((x, y), (y, x)):
             number = self._numbers.get(one)
             if number == 0:
@@ -222,7 +222,7 @@ class Tape:
                 return self.operate("mul", self.constant(factor), self.operate("mul", one, rest))
         return None
 
-    def _div(self, x: Place, y: Place) -> Place | None:
+    def _div(self, x: Register, y: Register) -> Register | None:
         if self._numbers.get(x) == 0:
             return self._like(x, 0)
         if self._numbers.get(y) == 1:
@@ -232,19 +232,19 @@ class Tape:
             return None
         return self.operate("neg", self.operate("div", arguments[0], y))
 
-    def _neg(self, x: Place) -> Place | None:
+    def _neg(self, x: Register) -> Register | None:
         name, arguments = self.operations[x]
         if name == "sub":
             return self.operate("sub", arguments[1], arguments[0])
         return arguments[0] if name == "neg" else None
 
-    def _and(self, x: Place, y: Place) -> Place | None:
+    def _and(self, x: Register, y: Register) -> Register | None:
         return self._lattice(x, y, identity=True)
 
-    def _or(self, x: Place, y: Place) -> Place | None:
+    def _or(self, x: Register, y: Register) -> Register | None:
         return self._lattice(x, y, identity=False)
 
-    def _lattice(self, x: Place, y: Place, identity: bool) -> Place | None:
+    def _lattice(self, x: Register, y: Register, identity: bool) -> Register | None:
         """One of the truth values decides, the other changes nothing."""
         for one, other in ((x, y), (y, x)):
             number = self._numbers.get(one)
@@ -252,20 +252,22 @@ class Tape:
                 return other if number is identity else one
         return x if x == y else None
 
-    def _same(self, x: Place, y: Place) -> Place | None:
+    def _same(self, x: Register, y: Register) -> Register | None:
         """max(x, x) and min(x, x)."""
         return x if x == y else None
 
-    def _ge(self, x: Place, y: Place) -> Place | None:
+    def _ge(self, x: Register, y: Register) -> Register | None:
         """A truth value that became 0 or 1 to choose a branch."""
         name, arguments = self.operations[x]
         of_truth = name == "to_int" and self._kinds[arguments[0]] is bool
         return arguments[0] if of_truth and self._numbers.get(y) == 1 else None
 
-    def _convert(self, x: Place, kind: Kind) -> Place | None:
+    def _convert(self, x: Register, kind: Kind) -> Register | None:
         return x if self._kinds[x] is kind else None
 
-    def _select(self, condition: Place, if_false: Place, if_true: Place) -> Place | None:
+    def _select(
+        self, condition: Register, if_false: Register, if_true: Register
+    ) -> Register | None:
         if if_false == if_true:
             return if_false
         number = self._numbers.get(condition)
@@ -274,7 +276,7 @@ class Tape:
         return if_true if number else if_false
 
 
-_SIMPLER: dict[str, Callable[..., Place | None]] = {
+_SIMPLER: dict[str, Callable[..., Register | None]] = {
     "add": Tape._add,
     "and": Tape._and,
     "div": Tape._div,

@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ._algebra import varying_places
+from ._algebra import varying_registers
 from ._factorise import written
 from ._polynomials import (
     AbstractReader,
@@ -29,7 +29,7 @@ from ._polynomials import (
     without,
     without_all,
 )
-from ._tape import Place, Tape
+from ._tape import Register, Tape
 from ._unknown import NotScalar
 
 Coefficient: TypeAlias = dict[Monomial, float]  # atoms of the parameters -> number
@@ -61,7 +61,7 @@ def terms(tape: Tape, places: Any, parameters: Any) -> list[Terms]:
     known = {int(place) for place in np.ravel(parameters)}
     needed = tape.needed_for(flat)
     inputs = [p for p in needed if tape.operations[p].name == "input" and p not in known]
-    reader = _Opener(tape, varying_places(tape, flat, inputs))
+    reader = _Opener(tape, varying_registers(tape, flat, inputs))
     found = []
     for polynomial in reader.polynomials(flat):
         grouped: Terms = {}
@@ -73,12 +73,12 @@ def terms(tape: Tape, places: Any, parameters: Any) -> list[Terms]:
     return found
 
 
-def written_coefficient(tape: Tape, coefficient: Coefficient) -> Place:
+def written_coefficient(tape: Tape, coefficient: Coefficient) -> Register:
     """A coefficient on the tape, common factors outside."""
     return written(tape, {((), cold): number for cold, number in coefficient.items()})
 
 
-def written_product(tape: Tape, factors: Monomial) -> Place:
+def written_product(tape: Tape, factors: Monomial) -> Register:
     """A product of atoms on the tape; 1 of none."""
     return written(tape, {((), tuple(sorted(factors))): 1.0})
 
@@ -86,12 +86,12 @@ def written_product(tape: Tape, factors: Monomial) -> Place:
 class _Opener(AbstractReader):
     """Multiplies everything out."""
 
-    def __init__(self, tape: Tape, hot: set[Place]):
+    def __init__(self, tape: Tape, hot: set[Register]):
         super().__init__(tape, hot, _MOST_TERMS)
-        self._inverses: dict[Place, Place] = {}  # 1/x -> x
-        self._squares: dict[Place, Polynomial | None] = {}
+        self._inverses: dict[Register, Register] = {}  # 1/x -> x
+        self._squares: dict[Register, Polynomial | None] = {}
 
-    def polynomials(self, places: list[Place]) -> list[Polynomial]:
+    def polynomials(self, places: list[Register]) -> list[Polynomial]:
         """Of each place."""
         self._read(places, set())
         return [self._polynomials[place] for place in places]
@@ -142,7 +142,7 @@ class _Opener(AbstractReader):
                     return (factor, factor), square
         return None
 
-    def _square(self, factor: Place) -> Polynomial | None:
+    def _square(self, factor: Register) -> Polynomial | None:
         """The square of an atom, if there is another form of it."""
         name, arguments = self._tape.operations[factor]
         if name == "sin":
@@ -158,7 +158,7 @@ class _Opener(AbstractReader):
             return None if square is None else self._inverse(square)
         return None
 
-    def _quotient(self, above: Place, below: Place) -> Polynomial | None:
+    def _quotient(self, above: Register, below: Register) -> Polynomial | None:
         denominator = self._polynomials[below]
         if not denominator:
             return None  # 0 in the denominator for every state: infinite, and left so
@@ -180,14 +180,14 @@ class _Opener(AbstractReader):
             result = self._product(result, self._inverse_of_atom(self._place_of(rest)))
         return result
 
-    def _inverse_of_atom(self, place: Place) -> Polynomial:
+    def _inverse_of_atom(self, place: Register) -> Polynomial:
         if place in self._inverses:
             return self._polynomials[self._inverses[place]]
         inverse = self._tape.operate("div", self._tape.constant(1.0), place)
         self._inverses[inverse] = place
         return self._atom_like(inverse, place)
 
-    def _place_of(self, x: Polynomial) -> Place:
+    def _place_of(self, x: Polynomial) -> Register:
         """Where a polynomial stands, in its one form."""
         place = written(self._tape, x)
         if any(hot for hot, _ in x):
@@ -195,7 +195,7 @@ class _Opener(AbstractReader):
         self._polynomials.setdefault(place, x)
         return place
 
-    def _atom_like(self, place: Place, *arguments: Place) -> Polynomial:
+    def _atom_like(self, place: Register, *arguments: Register) -> Polynomial:
         """An operation as an atom, hot if one of its arguments is."""
         if any(argument in self._hot for argument in arguments):
             self._hot.add(place)
@@ -203,7 +203,7 @@ class _Opener(AbstractReader):
         self._polynomials.setdefault(place, atom)
         return atom
 
-    def _other(self, place: Place) -> Polynomial:
+    def _other(self, place: Register) -> Polynomial:
         """A function: of arguments in their one form."""
         name, arguments = self._tape.operations[place]
         if self._tape.kind(place) is not float:
@@ -253,11 +253,11 @@ class _Opener(AbstractReader):
             names.discard("abs")  # |x| − 1 vanishes where x does one of two things
         return not names.isdisjoint(_IN_PIECES)
 
-    def _argument(self, place: Place) -> Place:
+    def _argument(self, place: Register) -> Register:
         is_real = self._tape.kind(place) is float
         return self._place_of(self._polynomials[place]) if is_real else place
 
-    def _function(self, name: str, *arguments: Place) -> Polynomial:
+    def _function(self, name: str, *arguments: Register) -> Polynomial:
         place = self._tape.operate(name, *arguments)
         return self._atom_like(place, *arguments)
 
@@ -292,7 +292,7 @@ class _Opener(AbstractReader):
         if number < 0:
             return self._function("sqrt", self._place_of(x))
         result: Polynomial = {((), ()): float(np.sqrt(number))}
-        inside: list[Place] = []
+        inside: list[Register] = []
         for factor in (*hot, *cold):
             if factor in inside:
                 inside.remove(factor)

@@ -1,21 +1,13 @@
 """One run of a machine, and the record that says why it can be believed."""
 
 from ._action import (
-    Path as Path,
+    ActionPath as ActionPath,
     action as action,
     action_gradient as action_gradient,
     motion_between as motion_between,
 )
-from ._assemble import Assembly as Assembly, assemble as assemble
-from ._doctor import Diagnosis as Diagnosis, doctor as doctor
 from ._events import Event as Event
-from ._files import (
-    RUN_FILE as RUN_FILE,
-    SystemOnFile as SystemOnFile,
-    load as load,
-    save as save,
-)
-from ._flow import flow as flow
+from ._files import RUN_FILE as RUN_FILE, SystemOnFile as SystemOnFile, load as load, save as save
 from ._gauss_legendre import (
     GaussLegendre4 as GaussLegendre4,
     GaussLegendre6 as GaussLegendre6,

@@ -41,7 +41,7 @@ def _lobatto(degree: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return (points + 1) / 2, weights / 2, 2 * slopes
 
 
-class Path(eqx.Module):
+class ActionPath(eqx.Module):
     """A path through configuration space: `elements` polynomials of equal length in time.
 
     Attributes:
@@ -49,7 +49,7 @@ class Path(eqx.Module):
         qs: coordinates at its points, shape (elements · degree + 1, n).
         degree: of the polynomials.
 
-    `path(t)` gives (q, q̇) at a time. `Path.along(run)` is the path of a simulated motion.
+    `path(t)` gives (q, q̇) at a time. `ActionPath.along(run)` is the path of a simulated motion.
     """
 
     t0: Number = eqx.field(converter=as_array)
@@ -91,7 +91,7 @@ class Path(eqx.Module):
         return q.reshape(shape), qd.reshape(shape)
 
     @classmethod
-    def along(cls, run: Trajectory, elements: int = 8, degree: int = 12) -> "Path":
+    def along(cls, run: Trajectory, elements: int = 8, degree: int = 12) -> "ActionPath":
         """The path of a simulated motion."""
         elements, degree = as_count(elements, "elements", 1), as_count(degree, "degree", 2)
         t0, t1 = run.ts[0], run.ts[-1]
@@ -143,7 +143,7 @@ def _impulses(
 _impulses_compiled = partial(jax.jit, static_argnums=(0, 5))(_impulses)
 
 
-def action(system: AbstractSystem, path: Path, params: Params = None) -> Scalar:
+def action(system: AbstractSystem, path: ActionPath, params: Params = None) -> Scalar:
     """S = ∫ L dt along a path [J s]."""
     laws = require_lagrangian(system, "the action")
     _require_path(path, "path", system)
@@ -151,7 +151,7 @@ def action(system: AbstractSystem, path: Path, params: Params = None) -> Scalar:
     return _action(laws, *_raw(path), params_, path.degree)
 
 
-def action_gradient(system: AbstractSystem, path: Path, params: Params = None) -> AnyArray:
+def action_gradient(system: AbstractSystem, path: ActionPath, params: Params = None) -> AnyArray:
     """How the action changes with the path's inner points, per unit of time, ends held fixed.
 
         (∂S/∂q_k)/w_k ≈ ∂L/∂q − d/dt ∂L/∂q̇ (+ Q, the declared forces: d'Alembert's principle)
@@ -167,10 +167,11 @@ def action_gradient(system: AbstractSystem, path: Path, params: Params = None) -
 
 
 def _require_path(path: Any, label: str, system: AbstractSystem) -> None:
-    """Refuse what is no `Path` through the system's coordinates."""
-    if not isinstance(path, Path):
+    """Refuse what is no `ActionPath` through the system's coordinates."""
+    if not isinstance(path, ActionPath):
         raise ValueError(
-            f"`{label}` must be a `Path`, such as `Path.along(run)`, but is {briefly(path)}"
+            f"`{label}` must be an `ActionPath`, such as `ActionPath.along(run)`, but is "
+            f"{briefly(path)}"
         )
     shape = np.shape(path.qs)
     if len(shape) != 2 or shape[1] != system.n:
@@ -180,7 +181,7 @@ def _require_path(path: Any, label: str, system: AbstractSystem) -> None:
         )
 
 
-def _raw(path: Path) -> tuple[Any, Any, Any]:
+def _raw(path: ActionPath) -> tuple[Any, Any, Any]:
     return in_force(path.qs), in_force(path.t0), in_force(path.t1)
 
 
@@ -207,11 +208,11 @@ def motion_between(
     q1: Coordinates,
     duration: Number,
     *,
-    guess: Path | None = None,
+    guess: ActionPath | None = None,
     elements: int = 8,
     degree: int = 12,
     params: Params = None,
-) -> Path:
+) -> ActionPath:
     """A motion from one configuration to another, found by making the action stationary.
 
     Starts from the straight path, or from `guess`; where several motions join the two
@@ -247,4 +248,4 @@ def motion_between(
             f"no motion of {system.name!r} between these configurations was found from this guess: "
             "pass another `guess=`, more `elements`, or another duration"
         )
-    return Path(start, length, found, degree)
+    return ActionPath(start, length, found, degree)

@@ -31,7 +31,7 @@ from ..motion import (
     require_alike,
     require_same_coordinates,
 )
-from ._held import Held
+from ._constraint_record import ConstraintRecord
 from ._kept_settings import settings_as_data, settings_from_data
 from ._report import Report
 from ._run import End
@@ -198,7 +198,7 @@ def _rebuild(
     return trajectory.remembering(
         _report(meta["report"], arrays),
         Energy(**arrays_under(arrays, _ENERGY)),
-        Held(**arrays_under(arrays, _HELD)),
+        ConstraintRecord(**arrays_under(arrays, _HELD)),
     )
 
 

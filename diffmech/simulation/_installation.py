@@ -9,11 +9,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from .._cache import cache_line
 from .._checks import float_dtype
-from .._host import package_version
-from .._tuning import tuning_line
 from ..model import System
+from ..tuning import cache_line, package_version, tuning_line
 from ._simulate import simulate
 
 _PACKAGES = (

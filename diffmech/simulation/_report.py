@@ -21,7 +21,7 @@ from ..motion import (
     mass_matrix_of,
     momentum_of,
 )
-from ._held import constraint_lines
+from ._constraint_record import constraint_lines
 from ._judgement import answer, judge, verdict
 from ._second_run import estimate_errors, unknown_errors
 

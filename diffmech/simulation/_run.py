@@ -18,10 +18,10 @@ from .._typing import AnyArray, Params, Scalar
 from ..model import AbstractSystem
 from ..motion import AbstractStabilisation, Field, Nullspace, unpack
 from ._events import Event
-from ._landing import LandOnSamples
 from ._manifold import OnConstraints, on_constraints, stays_on_constraints
 from ._march import STALL_STEPS, March, Problem, advance, begin, stalled
 from ._methods import with_tolerances
+from ._sample_controller import LandOnSamples
 
 DEFAULT_MAX_STEPS = 1_000_000
 _FIRST_STEP = 1e-5  # of the duration

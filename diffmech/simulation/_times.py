@@ -8,7 +8,7 @@ from .._batches import padded_size
 from .._checks import as_array, as_count, as_duration, is_traced, require_finite, smallest_spacing
 from .._memory import require_memory
 from .._typing import AnyArray
-from ._landing import MOST_PASSED
+from ._sample_controller import MOST_PASSED
 
 _SMALLEST_SPACING_IN_EPS = 64.0  # of the largest time; a few steps must fit between samples
 _COPIES = 3  # of a sample, alive at once: before and after a stretch of steps, and on the host

@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 import optimistix as optx
 
-from .._one_way import forward_only, reverse_only
+from .._derivative_guards import forward_only, reverse_only
 from .._results import RESULTS, Result, choose, failure_of
 from .._typing import AnyArray, Params
 from .._void import void, with_sound_gradient

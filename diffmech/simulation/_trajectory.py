@@ -29,7 +29,7 @@ from ..motion import (
     require_parts,
     unpack,
 )
-from ._held import Held, held_along, is_constrained
+from ._constraint_record import ConstraintRecord, held_along, is_constrained
 from ._manifold import on_constraints
 from ._path import MotionPath, place_knot
 from ._report import Report, assess
@@ -112,7 +112,8 @@ class Trajectory(eqx.Module):
             restrict rates A q̇ + a, shape (k, m); m = 0 without constraints.
         multipliers: λ at the samples, shape (k, m), columns named by `system.rows`; NaN where it
             is not unique.
-        held: `Held(place, rate, multipliers, distance)`, all that is known of the constraints.
+        held: `ConstraintRecord(place, rate, multipliers, distance)`, all that is known of the
+            constraints.
         status: how the run ended, a member of `RESULTS`.
         event: name of the event that ended the run, or None.
         energies: total, kinetic and potential energy at the samples.
@@ -195,7 +196,7 @@ class Trajectory(eqx.Module):
         )
 
     @property
-    def held(self) -> Held:
+    def held(self) -> ConstraintRecord:
         """Violations, multipliers and distance from rank loss at the samples."""
         if np.ndim(self.qs) != 2:
             self.single_run()
@@ -303,7 +304,7 @@ class Trajectory(eqx.Module):
         """The final state and the report as a dictionary that JSON can hold."""
         return summarise(self.single_run())
 
-    def remembering(self, report: Report, energies: Energy, held: Held) -> "Trajectory":
+    def remembering(self, report: Report, energies: Energy, held: ConstraintRecord) -> "Trajectory":
         """The same run with what is computed from it known already, as when read from a file."""
         compared = not np.all(np.isnan(report.error))
         self._memo.get(_REPORTS[0 if compared else 1], lambda: report)

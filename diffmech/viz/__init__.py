@@ -6,14 +6,10 @@ Most functions take a run and an optional `ax`, draw, and return the Axes; the s
 setting of Matplotlib is touched.
 """
 
-from ._animation import (
-    Animation as Animation,
-    animate as animate,
-    require_film as require_film,
-)
-from ._compare import distance as distance, overlay as overlay
-from ._edges import edge_slopes as edge_slopes
-from ._energy import energy as energy, imbalance as imbalance
+from ._animation import Animation as Animation, animate as animate, require_film as require_film
+from ._distance_plot import distance as distance, overlay as overlay
+from ._edges_plot import edge_slopes as edge_slopes
+from ._energy_plot import energy as energy, imbalance as imbalance
 from ._fit_report import fit_folder as fit_folder, save_fit_folder as save_fit_folder
 from ._fits import correlations as correlations, fit as fit, fit_residuals as fit_residuals
 from ._folder import (
@@ -27,7 +23,7 @@ from ._pages import (
     require_picture as require_picture,
     save_figure as save_figure,
 )
-from ._places import paths as paths, stroboscope as stroboscope
+from ._paths import paths as paths, stroboscope as stroboscope
 from ._series import coordinates as coordinates, phase as phase, rates as rates
 from ._stability import areas as areas, bands as bands, stability as stability
-from ._tournament import tournament as tournament
+from ._tournament_plot import tournament as tournament

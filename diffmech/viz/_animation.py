@@ -17,12 +17,12 @@ from .._records import atomic_file, require_writable
 from .._typing import Number
 from ..model import AbstractSystem
 from ..simulation import Trajectory
-from ._frames import Triads
-from ._machine import Drawing, frame, move
-from ._places import chosen_points, wants_space
+from ._drawing import Drawing, frame, move
+from ._paths import chosen_points, wants_space
 from ._scene import Scene, points_at, require_drawing, scene_of
 from ._series import drawable
 from ._style import INK, add_axes, fade, new_axes
+from ._triads import Triads
 
 _TICK = 0.01  # [s] GIF counts time in hundredths
 _TRAIL_PIECES = 8

@@ -11,8 +11,8 @@ from matplotlib.figure import Figure
 from .._checks import require_kind
 from .._records import atomic_file, require_writable
 from ..simulation import Trajectory
-from ._energy import energy, imbalance
-from ._places import chosen_points, draw_paths, drawn_height
+from ._energy_plot import energy, imbalance
+from ._paths import chosen_points, draw_paths, drawn_height
 from ._scene import Scene, scene_of
 from ._series import chosen, coordinates, drawable, rates
 from ._style import INK, add_axes, new_figure, titled

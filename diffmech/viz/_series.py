@@ -10,14 +10,7 @@ from .._checks import require_kind
 from .._suggest import quoted, suggestion
 from .._units import rate_unit
 from ..simulation import Trajectory
-from ._style import (
-    legend,
-    line_styles,
-    name_axes,
-    new_axes,
-    tick_in_pi,
-    with_unit,
-)
+from ._style import legend, line_styles, name_axes, new_axes, tick_in_pi, with_unit
 
 TIME = "time [s]"
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from .._checks import require_kind
-from ..analysis import Axis, StabilityMap, Verdict
+from ..maps import Axis, StabilityMap, Verdict
 from ._style import (
     INK,
     add_axes,

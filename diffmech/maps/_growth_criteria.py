@@ -1,0 +1,206 @@
+"""Criteria by tangents: how fast neighbours part."""
+
+from typing import Any
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+
+from .._checks import as_scalar
+from ..lanes import AbstractReducer, Growth, Megno, Neighbours, Sali
+from ..model import AbstractSystem
+from ._criteria import AbstractCriterion, alone, judged
+
+_SEED = 1  # of the directions in which neighbours start, where none is given
+
+
+def _directions(given: Any, count: int, n: int) -> np.ndarray:
+    """`count` directions (δq, δq̇), shape (count, 2n): given, or of fixed chance."""
+    if given is None:
+        rows = np.random.default_rng(_SEED).normal(size=(count, 2 * n))
+        return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    rows = np.asarray(given, float).reshape(-1, 2 * n)
+    if rows.shape[0] != count:
+        raise ValueError(f"`direction` must have shape ({2 * n},), but has {np.shape(given)}")
+    return rows
+
+
+class Ftle(AbstractCriterion):
+    """Finite-time Lyapunov exponent, ln(‖δ‖/‖δ₀‖) / time [1/s], by a tangent.
+
+    Stable where the neighbour's distance has grown by less than `calm` in the time, unstable where
+    by more than `wild`; regular motions let it grow in proportion to time, chaotic ones
+    exponentially. `direction` (δq, δq̇), shape (2n,), or None for one of fixed chance.
+    """
+
+    calm: float = eqx.field(static=True)
+    wild: float = eqx.field(static=True)
+    direction: tuple[float, ...] | None = eqx.field(static=True)
+
+    def __init__(self, calm: Any = 1e2, wild: Any = 1e4, direction: Any = None):
+        self.calm = float(as_scalar(calm, "calm", positive=True))
+        self.wild = float(as_scalar(wild, "wild", positive=True))
+        if self.calm > self.wild:
+            raise ValueError(f"`calm` must be at most `wild`, but {self.calm:g} > {self.wild:g}")
+        self.direction = None if direction is None else tuple(float(x) for x in direction)
+
+    def copies(self, system: AbstractSystem) -> np.ndarray:
+        """The point alone; its neighbour is a tangent."""
+        return alone(system)
+
+    def reducers(self, system: AbstractSystem) -> dict[str, AbstractReducer]:
+        """How the tangent grew."""
+        return {"growth": Growth(*_directions(self.direction, 1, system.n))}
+
+    def measure(self, values: dict[str, Any], duration: float) -> np.ndarray:
+        """The exponent [1/s]."""
+        return values["growth"][:, 0, 0] / duration
+
+    def judge(self, measured: np.ndarray, duration: float) -> np.ndarray:
+        """By the factor of growth."""
+        return judged(measured * duration, np.log(self.calm), np.log(self.wild))
+
+    def describe(self) -> dict[str, Any]:
+        """The two factors, and the direction if one was given."""
+        about = {"criterion": "ftle", "calm": self.calm, "wild": self.wild}
+        if self.direction is not None:
+            about["direction"] = list(self.direction)
+        return about
+
+
+class MegnoBelow(AbstractCriterion):
+    """Mean exponential growth of nearby orbits, ⟨Y⟩: 2 for regular motions, growing for chaos.
+
+    Stable up to `regular`, unstable from `chaotic` on.
+    """
+
+    regular: float = eqx.field(static=True)
+    chaotic: float = eqx.field(static=True)
+
+    def __init__(self, regular: Any = 3.0, chaotic: Any = 5.0):
+        self.regular = float(as_scalar(regular, "regular"))
+        self.chaotic = float(as_scalar(chaotic, "chaotic"))
+        if self.regular > self.chaotic:
+            raise ValueError(
+                f"`regular` must be at most `chaotic`, but {self.regular:g} > {self.chaotic:g}"
+            )
+
+    def copies(self, system: AbstractSystem) -> np.ndarray:
+        """The point alone."""
+        return alone(system)
+
+    def reducers(self, system: AbstractSystem) -> dict[str, AbstractReducer]:
+        """⟨Y⟩ of one tangent."""
+        return {"megno": Megno(*_directions(None, 1, system.n))}
+
+    def measure(self, values: dict[str, Any], duration: float) -> np.ndarray:
+        """⟨Y⟩."""
+        return values["megno"]["mean"][:, 0]
+
+    def judge(self, measured: np.ndarray, duration: float) -> np.ndarray:
+        """By the two limits."""
+        return judged(measured, self.regular, self.chaotic)
+
+    def describe(self) -> dict[str, Any]:
+        """The two limits."""
+        return {"criterion": "megno", "regular": self.regular, "chaotic": self.chaotic}
+
+
+class SaliAbove(AbstractCriterion):
+    """Smaller alignment index of two tangents: chaos turns them into one direction exponentially.
+
+    Unstable up to `aligned`, stable from `apart` on; measures −log₁₀ of the index.
+    """
+
+    apart: float = eqx.field(static=True)
+    aligned: float = eqx.field(static=True)
+
+    def __init__(self, apart: Any = 1e-4, aligned: Any = 1e-8):
+        self.apart = float(as_scalar(apart, "apart", positive=True))
+        self.aligned = float(as_scalar(aligned, "aligned", positive=True))
+        if self.aligned > self.apart:
+            raise ValueError(
+                f"`aligned` must be at most `apart`, but {self.aligned:g} > {self.apart:g}"
+            )
+
+    def copies(self, system: AbstractSystem) -> np.ndarray:
+        """The point alone."""
+        return alone(system)
+
+    def reducers(self, system: AbstractSystem) -> dict[str, AbstractReducer]:
+        """The index of two tangents."""
+        return {"sali": Sali(*_directions(None, 2, system.n))}
+
+    def measure(self, values: dict[str, Any], duration: float) -> np.ndarray:
+        """−log₁₀ of the index, at most 16."""
+        return -np.log10(np.maximum(values["sali"][:, 0], 1e-16))
+
+    def judge(self, measured: np.ndarray, duration: float) -> np.ndarray:
+        """By the two limits."""
+        return judged(measured, -np.log10(self.apart), -np.log10(self.aligned))
+
+    def describe(self) -> dict[str, Any]:
+        """The two limits."""
+        return {"criterion": "sali", "apart": self.apart, "aligned": self.aligned}
+
+
+class FloquetStable(AbstractCriterion):
+    """Floquet multipliers of the periodic motion through each start; the duration is its period.
+
+    For machines driven with that period: an equilibrium or a forced response through the start
+    whose linear stability is asked for. Measures the largest |μ| of the monodromy matrix: stable
+    up to 1 + `margin`. Where the motion does not come back to its start, to `closing` in every
+    coordinate and rate, there is no multiplier: undecided. (Orbits whose period depends on the
+    start are the matter of `band_edges`.)
+    """
+
+    margin: float = eqx.field(static=True)
+    closing: float = eqx.field(static=True)
+
+    def __init__(self, margin: Any = 1e-5, closing: Any = 1e-5):
+        self.margin = float(as_scalar(margin, "margin"))
+        self.closing = float(as_scalar(closing, "closing", positive=True))
+        if self.margin < 0:
+            raise ValueError(f"`margin` must not be negative, but is {self.margin:g}")
+
+    def copies(self, system: AbstractSystem) -> np.ndarray:
+        """The point alone."""
+        return alone(system)
+
+    def reducers(self, system: AbstractSystem) -> dict[str, AbstractReducer]:
+        """The monodromy matrix, and how far from its start the motion ends."""
+        return {"matrix": Neighbours(*np.eye(2 * system.n)), "away": _Away()}
+
+    def measure(self, values: dict[str, Any], duration: float) -> np.ndarray:
+        """The largest |μ|; NaN where the motion does not close."""
+        matrix = values["matrix"][:, 0]
+        sound = np.all(np.isfinite(matrix), axis=(1, 2)) & (values["away"][:, 0] <= self.closing)
+        largest = np.full(matrix.shape[0], np.nan)
+        if np.any(sound):
+            largest[sound] = np.max(np.abs(np.linalg.eigvals(matrix[sound])), axis=-1)
+        return largest
+
+    def judge(self, measured: np.ndarray, duration: float) -> np.ndarray:
+        """Stable on the unit circle and inside of it."""
+        return judged(measured, 1 + self.margin, np.nextafter(1 + self.margin, 2))
+
+    def describe(self) -> dict[str, Any]:
+        """The margins."""
+        return {"criterion": "multipliers", "margin": self.margin, "closing": self.closing}
+
+
+class _Away(AbstractReducer):
+    """The largest difference of a coordinate or rate from the start's, in the end."""
+
+    def init(self, t: Any, q: Any, qd: Any, params: Any) -> Any:
+        """The start, twice."""
+        return (q, qd), (q, qd)
+
+    def update(self, carry: Any, before: Any, after: Any, params: Any) -> Any:
+        """The newest state beside the first."""
+        return carry[0], (after.q, after.qd)
+
+    def finish(self, carry: Any) -> Any:
+        """The largest difference."""
+        (q0, qd0), (q, qd) = carry
+        return jnp.maximum(jnp.max(jnp.abs(q - q0)), jnp.max(jnp.abs(qd - qd0)))

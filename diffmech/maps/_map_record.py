@@ -1,0 +1,194 @@
+"""A map, and how it prints itself."""
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import numpy as np
+
+from .._records import write_csv
+from .._units import unit_after
+from ..lanes import indefinite_lines
+from ..model import AbstractSystem
+from ..motion import Likeness
+from ._axes import Axis
+from ._verdicts import Verdict
+
+
+class MapEdge(NamedTuple):
+    """Where the verdict changes along a one-dimensional map.
+
+    Attributes:
+        place: on the axis, half way between the two starts below.
+        width: between the last start with the one verdict and the first with the other, as the
+            motions were computed: the integration's error moves both.
+        before, after: the verdicts on its two sides, with the axis' values increasing.
+    """
+
+    place: float
+    width: float
+    before: Verdict
+    after: Verdict
+
+
+class StabilityMap(eqx.Module):
+    """Where a machine behaves, and where it does not.
+
+    Attributes:
+        axes: one or two `Axis`: name, unit, grid.
+        values: what the criterion measures, shape of the grid; NaN where there is nothing.
+        verdicts: as `Verdict`, shape of the grid.
+        energy_error: max |h − h₀ − W| / max(T, |W|) of each motion, shape of the grid.
+        status: how each motion ended, as `Status`, shape of the grid.
+        indefinite: at how many points a motion starts with a mass matrix that is not positive
+            definite: not motions of real masses.
+        edges: where verdicts change, refined (one axis only); None if that was not asked for.
+        settings: everything that influences the numbers, the criterion included.
+        system: the machine, with the parameters of the map.
+        criterion: the criterion itself; None in a map that was loaded.
+        running: wall-clock time [s]; never saved.
+        likeness: how the machine moves at a few states, by which a file knows it again; None if
+            the map was not written yet.
+    """
+
+    axes: tuple[Axis, ...]
+    values: np.ndarray
+    verdicts: np.ndarray
+    energy_error: np.ndarray
+    status: np.ndarray
+    edges: tuple[MapEdge, ...] | None
+    settings: dict[str, Any]
+    system: AbstractSystem
+    criterion: Any = None
+    running: float = 0.0
+    likeness: Likeness | None = None
+    indefinite: int = 0
+
+    @property
+    def counts(self) -> dict[Verdict, int]:
+        """How many points have each verdict."""
+        return {kind: int(np.sum(self.verdicts == kind)) for kind in Verdict}
+
+    @property
+    def complete(self) -> bool:
+        """Whether every point was computed."""
+        return not np.any(self.verdicts == Verdict.MISSING)
+
+    @property
+    def share_failed(self) -> float:
+        """Which part of the points failed."""
+        return self.counts[Verdict.FAILED] / max(self.verdicts.size, 1)
+
+    def summary(self) -> dict[str, Any]:
+        """The map in short, of numbers and words only."""
+        return {
+            "system": self.system.name,
+            "axes": {
+                axis.name: {
+                    "unit": axis.unit,
+                    "from": float(axis.grid[0]),
+                    "to": float(axis.grid[-1]),
+                    "count": int(axis.grid.size),
+                }
+                for axis in self.axes
+            },
+            "verdicts": {kind.name.lower(): count for kind, count in self.counts.items()},
+            "indefinite": self.indefinite,
+            "edges": None
+            if self.edges is None
+            else [
+                {
+                    "place": edge.place,
+                    "width": edge.width,
+                    "before": edge.before.name.lower(),
+                    "after": edge.after.name.lower(),
+                }
+                for edge in self.edges
+            ],
+            "settings": self.settings,
+        }
+
+    def __str__(self) -> str:
+        total = max(self.verdicts.size, 1)
+        shares = ", ".join(
+            f"{100 * count / total:.3g} % {kind.name.lower()}"
+            for kind, count in self.counts.items()
+            if count
+        )
+        known = self.energy_error[np.isfinite(self.energy_error)]
+        lines = [
+            f"{self.system.name}: {' x '.join(str(k) for k in self.verdicts.shape)} motions of "
+            f"{self.settings['duration']:g} s",
+            *(f"  axis       {span(axis)}" for axis in self.axes),
+            f"  criterion  {_described(self.settings['criterion'])}",
+            f"  verdicts   {shares}",
+        ]
+        if known.size:
+            lines.append(
+                f"  energy     balances to {np.median(known):.1e} (half of the points), "
+                f"{np.max(known):.1e} (all)"
+            )
+        lines += indefinite_lines(self.indefinite)
+        if self.edges is not None:
+            lines += _edge_lines(self.edges, self.axes[0], self.settings)
+        if self.running:
+            each = 1e6 * self.running / total
+            lines.append(f"  time       {self.running:.3g} s in all, {each:.3g} us a motion")
+        return "\n".join(lines)
+
+    def to_csv(self, path: str | Path, *, overwrite: bool = False) -> Path:
+        """One row a point: places on the axes, value, verdict (as number), energy error, status."""
+        grids = np.meshgrid(*(axis.grid for axis in self.axes), indexing="ij")
+        columns = [*grids, self.values, self.verdicts, self.energy_error, self.status]
+        header = [*(axis.name for axis in self.axes), "value", "verdict", "energy_error", "status"]
+        return write_csv(path, header, [column.ravel() for column in columns], overwrite=overwrite)
+
+    def save(self, path: str | Path, *, overwrite: bool = False) -> Path:
+        """Write the map to a checksummed `.npz`, all of it or nothing."""
+        from ._map_files import write_map
+
+        return write_map(self, path, overwrite=overwrite)
+
+
+def shown(value: float, unit: str) -> str:
+    """A number with its unit; angles in degrees."""
+    if unit == "rad":
+        return f"{np.degrees(value):.8g} deg"
+    return f"{value:.8g}{unit_after(unit)}"
+
+
+def span(axis: Axis) -> str:
+    """An axis in words: from where to where, and how many values."""
+    low, high = (shown(float(axis.grid[i]), axis.unit) for i in (0, -1))
+    return f"{axis.name} from {low} to {high}, {axis.grid.size} values"
+
+
+def _described(about: dict[str, Any]) -> str:
+    rest = ", ".join(
+        f"{key} {value:g}" if isinstance(value, float) else f"{key} {value}"
+        for key, value in about.items()
+        if key != "criterion"
+    )
+    return f"{about['criterion']} ({rest})"
+
+
+_MOST_LISTED = 8
+
+
+def _edge_lines(edges: tuple[MapEdge, ...], axis: Axis, settings: dict[str, Any]) -> list[str]:
+    if not edges:
+        return ["  edges      none"]
+    widest = max(edge.width for edge in edges)
+    step = settings.get("dt")
+    pace = f"rtol {settings['rtol']:g}" if step is None else f"dt {step:g} s"
+    lines = [
+        f"  edges      {len(edges)}, bisected to {shown(widest, axis.unit)}; the "
+        f"integration's error at {pace} comes on top"
+    ]
+    if len(edges) <= _MOST_LISTED:
+        lines += [
+            f"             {shown(edge.place, axis.unit)}: {edge.before.name.lower()} below, "
+            f"{edge.after.name.lower()} above"
+            for edge in edges
+        ]
+    return lines

@@ -1,0 +1,138 @@
+"""Poincaré sections: the points at which motions cross a surface of their phase space."""
+
+import warnings
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from .._checks import (
+    as_count,
+    as_duration,
+    as_scalar,
+    float_dtype,
+    require_concrete,
+    warn_if_single_precision,
+)
+from .._results import Status
+from .._typing import Number, Params
+from ..lanes import crossings
+from ..model import AbstractSystem, require_system, rest_zero
+from ._section_record import PoincareSection
+from ._sections import Clock, as_cut
+
+_DEFAULT_RTOL = {"float64": 1e-11, "float32": 1e-5}
+_SLACK = 1e-6  # of a period
+
+
+def poincare(
+    system: AbstractSystem,
+    q0s: Any,
+    qd0s: Any = None,
+    *,
+    section: Callable[..., Any] | Mapping[str, Any] | None = None,
+    period: Number | None = None,
+    direction: int = 1,
+    duration: Number,
+    transient: Number = 0.0,
+    limit: int | None = None,
+    wrap: bool = True,
+    every: Number | None = None,
+    t0: Number = 0.0,
+    params: Params = None,
+    rtol: Number | None = None,
+    progress: bool | None = None,
+) -> PoincareSection:
+    """Where motions cross a section, with the time and the state of every crossing.
+
+    A crossing is noticed between the ends of a step of the integration and then solved for, by
+    Newton's method, with steps of the same method from the step's start: it lies on the section to
+    rounding, and on the motion to the integration's tolerance.
+
+    **Main arguments:**
+
+    - `q0s`, `qd0s`: initial states, shape (lanes, n), or (n,) for one motion; or mappings by name,
+      as for `ensemble`. `qd0s=None` starts at rest.
+    - `section`: a function `(q, qd, t, params) -> number`, crossed where it is zero; or a mapping
+      such as `{"qA": 0.0}` or `{"qA_dot": 1.0}`: a coordinate, or a rate, has this value.
+      `period` [s], or `section={"period": ..., "phase": ...}`: at the times phase + k period.
+    - `direction`: 1 keeps crossings at which the function rises, -1 falls, 0 all.
+    - `duration` [s], of which crossings in the first `transient` [s] are not kept.
+    - `limit`: crossings of a motion after which it ends; None keeps all.
+
+    **Other arguments:**
+
+    - `wrap`: coordinates in "rad" count modulo 2π.
+    - `every`: longest step between two looks at a section function [s]; None leaves it to the
+      integration.
+    - `params`: as for `ensemble`: leaves may vary from motion to motion.
+    - `rtol`: of the integration, per step; None means 1e-11 (1e-5 in float32).
+    - `progress`: show a bar; None means on a terminal, if the run is long. Ctrl-C keeps what is
+      done.
+
+    A start on the section does not count. Two crossings within one step are noticed if the
+    function's slopes at the step's ends tell of them; more are not, nor a graze that a cubic
+    through these slopes misses: set `every` where the function is quicker than the motion. New
+    numbers and numbers of motions do not compile anew.
+
+    **Raises:** `ValueError` for a wrong call.
+    """
+    warn_if_single_precision()
+    require_system(system)
+    require_concrete(
+        "poincare",
+        "the number of crossings depends on the values",
+        *(q0s, qd0s, duration, transient, t0, params, rtol, period),
+    )
+    if direction not in (-1, 0, 1):
+        raise ValueError(f"`direction` must be 1, -1 or 0, but is {direction!r}")
+    cut, label = as_cut(system, section, period, wrap, every)
+    start = float(as_scalar(t0, "t0"))
+    length = float(as_duration(duration))
+    before = float(as_scalar(transient, "transient"))
+    if not 0 <= before < length:
+        raise ValueError(
+            f"`transient` must be at least 0 and less than the duration, {length:g} s, but is "
+            f"{before:g}"
+        )
+    rtol = _DEFAULT_RTOL[float_dtype().name] if rtol is None else rtol
+    tolerance = float(as_scalar(rtol, "rtol", positive=True))
+    slack = 0.0
+    if isinstance(cut, Clock):
+        # The clock strikes at the end as well, and not at the start, however that is rounded.
+        direction, slack = 1, _SLACK * float(cut.period)
+    found = crossings(
+        system,
+        q0s,
+        rest_zero(system, qd0s),
+        cut,
+        direction=direction,
+        duration=length + slack,
+        since=start + before + slack,
+        limit=None if limit is None else as_count(limit, "limit", 1),
+        params=params,
+        t0=start,
+        rtol=tolerance,
+        progress=progress,
+    )
+    if found.interrupted:
+        done = int(np.sum(found.status != Status.INTERRUPTED))
+        warnings.warn(
+            f"{system.name}: interrupted after {done} of {len(found.status)} motions; the "
+            "crossings found up to there are kept",
+            stacklevel=2,
+        )
+    return PoincareSection(
+        times=found.met.t,
+        q=found.met.q,
+        qd=found.met.qd,
+        lanes=found.lanes,
+        values=found.met.value,
+        status=found.status,
+        ends=found.ends,
+        label=label,
+        direction=direction,
+        rtol=tolerance,
+        params=found.params,
+        system=system,
+    )

@@ -1,0 +1,121 @@
+"""Crossings of a section, and how they print themselves."""
+
+from pathlib import Path
+from typing import Any
+
+import equinox as eqx
+import jax
+import numpy as np
+
+from .._checks import require_kind
+from .._records import write_csv
+from .._results import Status
+from .._typing import Params
+from ..model import AbstractSystem
+
+
+class PoincareSection(eqx.Module):
+    """Where motions crossed a section, lane by lane and in order of time.
+
+    Attributes:
+        times: of the crossings, shape (k,) [s].
+        q, qd: the states there, shape (k, n).
+        lanes: to which motion each belongs, shape (k,).
+        values: what is left of the section's function there, shape (k,).
+        status: how each motion ended, shape (lanes,), as `Status`: EVENT if at `limit` crossings.
+        ends: when, shape (lanes,) [s].
+        label: what the section is; direction: 1 rising, -1 falling, 0 both.
+        rtol: the tolerance of the integration.
+        params: of the machine, as given: leaves may vary from motion to motion.
+        system: the machine.
+    """
+
+    times: np.ndarray
+    q: np.ndarray
+    qd: np.ndarray
+    lanes: np.ndarray
+    values: np.ndarray
+    status: np.ndarray
+    ends: np.ndarray
+    label: str = eqx.field(static=True)
+    direction: int = eqx.field(static=True)
+    rtol: float = eqx.field(static=True)
+    params: Params
+    system: AbstractSystem
+
+    @property
+    def ok(self) -> np.ndarray:
+        """Which motions ran to the end, or to the limit; shape (lanes,)."""
+        return (self.status == Status.OK) | (self.status == Status.EVENT)
+
+    @property
+    def counts(self) -> np.ndarray:
+        """Crossings of each motion, shape (lanes,)."""
+        return np.bincount(self.lanes, minlength=len(self.status))
+
+    def __len__(self) -> int:
+        return len(self.times)
+
+    def lane(self, index: int) -> "PoincareSection":
+        """The crossings of one motion alone."""
+        if not 0 <= index < len(self.status):
+            raise ValueError(f"`index` must be from 0 to {len(self.status) - 1}, but is {index}")
+        own = self.lanes == index
+        return PoincareSection(
+            times=self.times[own],
+            q=self.q[own],
+            qd=self.qd[own],
+            lanes=np.zeros(int(np.sum(own)), int),
+            values=self.values[own],
+            status=self.status[index : index + 1],
+            ends=self.ends[index : index + 1],
+            label=self.label,
+            direction=self.direction,
+            rtol=self.rtol,
+            params=self._params_of(index),
+            system=self.system,
+        )
+
+    def _params_of(self, index: int) -> Params:
+        def own(leaf: Any, usual: Any) -> Any:
+            return leaf if np.shape(leaf) == np.shape(usual) else leaf[index]
+
+        return jax.tree.map(own, self.params, self.system.params)
+
+    def __str__(self) -> str:
+        way = {1: "rising", -1: "falling", 0: "both ways"}[self.direction]
+        counts, motions = self.counts, len(self.status)
+        lines = [
+            f"{self.system.name}: {len(self)} crossings of {self.label}, {way}",
+            f"  motions    {motions}, with {counts.min() if motions else 0} to "
+            f"{counts.max(initial=0)} crossings each",
+        ]
+        if len(self):
+            lines += [
+                f"  times      {self.times.min():.6g} to {self.times.max():.6g} s",
+                f"  residual   {np.max(np.abs(self.values)):.2g} at most; rtol = {self.rtol:g}",
+            ]
+        else:
+            lines.append(f"  times      none up to {self.ends.max(initial=0.0):g} s")
+        for kind in Status:
+            count = int(np.sum(self.status == kind))
+            if count and kind not in (Status.OK, Status.EVENT):
+                lines.append(f"  {kind.name:<10} {count} motions: {kind.sentence}")
+        return "\n".join(lines)
+
+    def to_csv(self, path: str | Path, *, overwrite: bool = False) -> Path:
+        """Write lane, time, coordinates and rates as columns with a header."""
+        names = list(self.system.coordinates)
+        header = ["lane", "t", *names, *(f"{name}_dot" for name in names)]
+        columns = [self.lanes, self.times, *self.q.T, *self.qd.T]
+        return write_csv(path, header, columns, overwrite=overwrite)
+
+
+def return_times(section: PoincareSection) -> np.ndarray:
+    """Times between successive crossings of each motion [s], motion by motion.
+
+    Shape (k − motions that crossed,); empty where no motion crossed twice.
+    """
+    require_kind(section, PoincareSection, "section", "what `poincare` returns")
+    same = np.diff(section.lanes) == 0
+    return np.diff(section.times)[same]

@@ -1,0 +1,696 @@
+"""Maps on disk and on paper: kills, interruptions, faults of the disk, damage, colours."""
+
+import errno
+import functools
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import jax.numpy as jnp
+import matplotlib as mpl
+import numpy as np
+import pytest
+from matplotlib import pyplot as plt
+from matplotlib.colors import to_rgb
+
+import diffmech as dm
+from diffmech import _folders, _records, viz
+from diffmech.lanes._compiling import compiling_seconds
+from diffmech.maps import Axis
+from diffmech.maps._evaluate import Study
+from diffmech.viz._stability import VERDICT_COLOURS
+
+from ..conftest import COMPILES_AS_HERE, machine
+from ..simulation.test_files import DAMAGES
+from ..viz.test_viz import pixels, texts
+
+POINTS = 61
+CHUNK = 16
+BOUND = 1.5
+Map = dm.StabilityMap
+ARRAYS = ("values", "verdicts", "energy_error", "status")
+
+
+def pendulum_map(path: Path | None = None, **changes: Any) -> Map:
+    """Which pushes take a pendulum beyond a bound; a part of a second once compiled."""
+    call: dict[str, Any] = {
+        "system": machine("pendulum"),
+        "axes": {"theta_dot": (0.1, 12.0, POINTS)},
+        "criterion": dm.criteria.Tumble("theta", BOUND),
+        "duration": 2.0,
+        "accuracy": 1e-6,
+        **changes,
+    }
+    return dm.stability_map(**call, path=path)
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+@pytest.fixture(autouse=True)
+def _in_small_chunks(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr("diffmech.maps._stability_map._CHUNK", CHUNK)
+    yield
+    plt.close("all")
+
+
+@pytest.fixture(scope="module")
+def unbroken(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A map made in one go."""
+    path = tmp_path_factory.mktemp("unbroken") / "map.npz"
+    pendulum_map(path)
+    return path
+
+
+def interrupt_chunk(patch: pytest.MonkeyPatch, number: int) -> None:
+    """Let Ctrl-C come while the chunk of this number, counted from 1, is computed."""
+    honest, calls = Study.at, []
+
+    def at(study: Study, places: Any) -> Any:
+        calls.append(1)
+        if len(calls) == number:
+            raise KeyboardInterrupt
+        return honest(study, places)
+
+    patch.setattr(Study, "at", at)
+
+
+def refuse_to_compute(patch: pytest.MonkeyPatch) -> None:
+    def at(study: Study, places: Any) -> Any:
+        raise AssertionError("it computed")
+
+    patch.setattr(Study, "at", at)
+
+
+@pytest.fixture
+def begun(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The path of a map of which two chunks are done."""
+    path = tmp_path / "map.npz"
+    with monkeypatch.context() as patch:
+        interrupt_chunk(patch, 3)
+        with pytest.warns(UserWarning, match="interrupted after 32 of 61"):
+            pendulum_map(path)
+    return path
+
+
+def test_two_calls_give_the_same_bytes_and_leave_nothing_else(
+    unbroken: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("diffmech.maps._stability_map._CHUNK", 16384)
+    monkeypatch.setattr("diffmech.maps._checkpoint._SAVE_EVERY", -1.0)
+    made = pendulum_map(tmp_path / "map.npz")
+    assert (tmp_path / "map.npz").read_bytes() == unbroken.read_bytes()
+    assert names(tmp_path) == ["map.npz"]
+    assert made.save(tmp_path / "saved.npz").read_bytes() == unbroken.read_bytes()
+
+
+# A process that makes the map and kills itself, where the word says, once two chunks are done.
+KILLED = """
+import os, signal, sys
+import jax
+jax.devices()
+os.environ.pop("XLA_FLAGS")  # as this process has it once they are read: the file keeps them
+import numpy as np
+import diffmech as dm
+from diffmech import _records
+from diffmech.analysis import _keeper, _stability_map
+from diffmech.maps._evaluate import Study
+
+path, where, points, chunk, bound = sys.argv[1], sys.argv[2], *map(float, sys.argv[3:])
+_stability_map._CHUNK, _keeper._SAVE_EVERY = int(chunk), -1.0
+
+def dying(function, call):
+    calls = []
+    def instead(*args, **kwargs):
+        calls.append(1)
+        if len(calls) == call:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return function(*args, **kwargs)
+    return instead
+
+chunks = -(-int(points) // int(chunk))
+if where == "computing":
+    Study.at = dying(Study.at, 3)
+elif where == "refining":
+    Study.at = dying(Study.at, chunks + 2)
+elif where == "keeping":
+    _records.os.fsync = dying(os.fsync, 3)
+else:
+    _records.os.fsync = dying(os.fsync, chunks + 1)
+dm.stability_map(
+    dm.systems.pendulum(), {"theta_dot": (0.1, 12.0, int(points))},
+    dm.criteria.Tumble("theta", bound), 2.0, accuracy=1e-6, path=path,
+)
+"""
+
+
+@pytest.mark.parametrize("where", ["computing", "keeping", "refining", "finishing"])
+def test_a_killed_map_leaves_no_half_file_and_resumes_to_the_same_bytes(
+    where: str, unbroken: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "map.npz"
+    words = [str(path), where, str(POINTS), str(CHUNK), str(BOUND)]
+    done = subprocess.run(
+        [sys.executable, "-c", KILLED, *words],
+        capture_output=True, text=True, timeout=1800, check=False,
+        env={
+            **os.environ, **COMPILES_AS_HERE,
+            "PYTHONPATH": str(Path(dm.__file__).parent.parent),
+        },
+    )  # fmt: skip
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    assert not path.exists()
+    part = dm.load_map(tmp_path / "map.npz.part")
+    computed = POINTS if where in ("refining", "finishing") else 2 * CHUNK
+    assert np.all((part.verdicts != dm.Verdict.MISSING) == (np.arange(POINTS) < computed))
+    assert part.edges is None
+
+    honest, places = Study.at, []
+
+    def at(study: Study, where: Any) -> Any:
+        places.append(len(where[0]))
+        return honest(study, where)
+
+    monkeypatch.setattr(Study, "at", at)
+    again = pendulum_map(path, resume=True)
+    assert path.read_bytes() == unbroken.read_bytes()
+    assert again.complete
+    assert again.edges
+    assert sum(places[: -(-(POINTS - computed) // CHUNK)]) == POINTS - computed
+    assert "map.npz.part" not in names(tmp_path)
+    assert ".map.npz.writing" not in names(tmp_path), "the claim of the dead is gone"
+
+
+def test_an_interruption_in_python_keeps_what_is_done(
+    begun: Path, unbroken: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = dm.load_map(unbroken)
+    with monkeypatch.context() as patch:
+        interrupt_chunk(patch, 2)
+        with pytest.warns(
+            UserWarning, match=r"after 48 of 61 points.*MISSING in `.*map\.npz\.part`: pass `resume"
+        ):
+            made = pendulum_map(begun, resume=True)
+    assert not made.complete
+    assert made.edges is None
+    assert made.counts[dm.Verdict.MISSING] == POINTS - 3 * CHUNK
+    for name in ARRAYS:
+        np.testing.assert_array_equal(
+            getattr(made, name)[: 3 * CHUNK], getattr(whole, name)[: 3 * CHUNK]
+        )
+    assert np.all(made.status[3 * CHUNK :] == dm.Status.INTERRUPTED)
+    assert "21.3 % missing" in str(made)
+    assert names(begun.parent) == ["map.npz.part"]
+    viz.stability(made)
+
+    with monkeypatch.context() as patch:
+        interrupt_chunk(patch, 3)  # at the edges
+        with pytest.warns(UserWarning, match="61 of 61"):
+            made = pendulum_map(begun, resume=True)
+    assert made.edges is None
+    assert names(begun.parent) == ["map.npz.part"]
+    pendulum_map(begun, resume=True)
+    assert begun.read_bytes() == unbroken.read_bytes()
+    assert names(begun.parent) == ["map.npz"]
+
+
+def test_without_a_path_an_interruption_returns_the_part_and_writes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with monkeypatch.context() as patch:
+        interrupt_chunk(patch, 3)
+        with pytest.warns(UserWarning, match="the others are MISSING$"):
+            assert pendulum_map().counts[dm.Verdict.MISSING] == POINTS - 2 * CHUNK
+    with monkeypatch.context() as patch:
+        interrupt_chunk(patch, 1)
+        with pytest.raises(KeyboardInterrupt):
+            pendulum_map(tmp_path / "map.npz")
+    assert names(tmp_path) == []
+
+
+OTHER: dict[str, tuple[dict[str, Any], str]] = {
+    "duration": ({"duration": 2.5}, r"\(duration: 2\.5 against 2\.0\)"),
+    "rtol": ({"rtol": 1e-6}, r"\(atol: 1e-06 against 1e-08; rtol: 1e-06 against 1e-08\)"),
+    "method": ({"method": "Tsit5"}, r'method: "Tsit5" against "Dopri8"'),
+    "max_steps": ({"max_steps": 500}, r"\(max_steps: 500 against 100000\)"),
+    "bound": (
+        {"criterion": dm.criteria.Tumble("theta", 1.0)},
+        r"\(criterion\.bound: 1\.0 against 1\.5\)",
+    ),
+    "criterion": (
+        {"criterion": dm.criteria.Ftle()},
+        r'criterion\.criterion: "ftle" against "tumble"',
+    ),
+    "accuracy": ({"accuracy": 1e-3}, r"\(accuracy: 0\.001 against 1e-06\)"),
+    "trust": ({"trust": 1e-2}, r"\(trust: 0\.01 against 0\.0001\)"),
+    "params": ({"params": {"length": 1.5}}, r"\(params\.length: 1\.5 against 1\.0\)"),
+    "start": ({"q0": {"theta": 0.5}}, r"\(q0: \[0\.5\] against \[0\.0\]\)"),
+    "range": (
+        {"axes": {"theta_dot": (0.1, 9.0, POINTS)}},
+        r"other axes \(theta_dot from 0\.1 rad/s to 9 rad/s, 61 values against theta_dot from 0\.1 "
+        r"rad/s to 12 rad/s, 61 values\)",
+    ),
+    "axis": ({"axes": {"theta": (0.1, 1.0, POINTS)}}, r"other axes \(theta from 5\.72"),
+}
+
+
+@pytest.mark.parametrize("what", OTHER)
+def test_a_resume_with_other_settings_is_refused_with_the_differences(
+    what: str, begun: Path, unbroken: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    changes, sentence = OTHER[what]
+    before = (begun.parent / "map.npz.part").read_bytes()
+    refuse_to_compute(monkeypatch)
+    for path in (begun, unbroken):  # begun, or finished
+        with pytest.raises(ValueError, match=sentence + r".*start anew with `overwrite=True`"):
+            pendulum_map(path, resume=True, **changes)
+    assert names(begun.parent) == ["map.npz.part"]
+    assert (begun.parent / "map.npz.part").read_bytes() == before
+
+
+def test_a_finished_map_is_returned_without_computing(
+    unbroken: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before, stamp = unbroken.read_bytes(), compiling_seconds()
+    refuse_to_compute(monkeypatch)
+    again = pendulum_map(unbroken, resume=True)
+    assert compiling_seconds() == stamp
+    assert unbroken.read_bytes() == before
+    for name in ARRAYS:
+        np.testing.assert_array_equal(getattr(again, name), getattr(dm.load_map(unbroken), name))
+    assert again.criterion == dm.criteria.Tumble("theta", BOUND)
+
+
+def test_a_resume_of_nothing_computes(unbroken: Path, tmp_path: Path) -> None:
+    pendulum_map(tmp_path / "map.npz", resume=True)
+    assert (tmp_path / "map.npz").read_bytes() == unbroken.read_bytes()
+
+
+def test_a_map_begun_anew_beside_an_old_one_is_the_one_to_resume(
+    unbroken: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "map.npz"
+    path.write_bytes(unbroken.read_bytes())
+    with monkeypatch.context() as patch:
+        interrupt_chunk(patch, 3)
+        with pytest.warns(UserWarning, match="interrupted"):
+            pendulum_map(path, duration=1.0, overwrite=True)
+    assert path.read_bytes() == unbroken.read_bytes(), "the old one is there until the new one is"
+    made = pendulum_map(path, duration=1.0, resume=True)
+    assert made.settings["duration"] == 1.0
+    assert made.complete
+    assert dm.load_map(path).settings == made.settings
+    assert names(tmp_path) == ["map.npz"]
+
+
+def test_what_is_in_the_way_is_named_before_anything_is_computed(
+    begun: Path, unbroken: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refuse_to_compute(monkeypatch)
+    before = unbroken.read_bytes()
+    with pytest.raises(FileExistsError, match=r"map\.npz` exists already; pass `overwrite=True`"):
+        pendulum_map(unbroken)
+    assert unbroken.read_bytes() == before
+    with pytest.raises(FileExistsError, match=r"map\.npz\.part` holds the beginning.*resume=True"):
+        pendulum_map(begun)
+    for how in ({}, {"resume": True}, {"overwrite": True}):
+        with pytest.raises(FileNotFoundError, match=r"the directory `.*nowhere` does not exist"):
+            pendulum_map(tmp_path / "nowhere" / "map.npz", **how)
+        with pytest.raises(FileExistsError, match="is not a file; choose another name"):
+            pendulum_map(tmp_path, **how)
+    with pytest.raises(ValueError, match="choose one"):
+        pendulum_map(begun, resume=True, overwrite=True)
+    assert names(tmp_path) == ["map.npz.part"]
+
+
+def test_two_writers_of_one_map_do_not_meet(begun: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    part = begun.parent / "map.npz.part"
+    before = part.read_bytes()
+    with monkeypatch.context() as patch, _folders.sole_writer(begun):
+        refuse_to_compute(patch)
+        for how in ({"resume": True}, {"overwrite": True}):
+            busy = r"writing to `[^`]*map\.npz` at the moment.*\.map\.npz\.writing"
+            with pytest.raises(BlockingIOError, match=busy):
+                pendulum_map(begun, **how)
+    assert part.read_bytes() == before
+    assert names(begun.parent) == ["map.npz.part"]
+    # Another map in the same folder is nobody's business.
+    with _folders.sole_writer(begun.parent / "other.npz"):
+        pendulum_map(begun, resume=True)
+
+
+def _fault(kind: type[OSError], number: int) -> Callable[..., Any]:
+    def instead(*args: Any, **kwargs: Any) -> Any:
+        raise kind(number, os.strerror(number))
+
+    return instead
+
+
+def test_a_full_disk_leaves_the_old_map_and_names_the_path_and_the_need(
+    unbroken: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old, new = tmp_path / "old.npz", tmp_path / "new.npz"
+    old.write_bytes(unbroken.read_bytes())
+    monkeypatch.setattr(_records.os, "fsync", _fault(OSError, errno.ENOSPC))
+    for path in (old, new):
+        with pytest.raises(
+            OSError,
+            match=rf"cannot write `.*{path.name}`: No space left on device; the map needs 0\.001",
+        ):
+            pendulum_map(path, overwrite=True, duration=1.0)
+    monkeypatch.setattr("diffmech.maps._checkpoint._SAVE_EVERY", -1.0)
+    with pytest.raises(OSError, match=r"cannot write `.*new\.npz\.part`: No space left"):
+        pendulum_map(new)
+    assert old.read_bytes() == unbroken.read_bytes()
+    assert names(tmp_path) == ["old.npz"]
+
+
+def test_a_folder_that_may_not_be_written_to_is_named_before_anything_is_computed(
+    unbroken: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "map.npz"
+    path.write_bytes(unbroken.read_bytes())
+    refuse_to_compute(monkeypatch)
+    monkeypatch.setattr(_folders.tempfile, "mkdtemp", _fault(PermissionError, errno.EACCES))
+    with pytest.raises(PermissionError, match=rf"cannot write in `{tmp_path}`: Permission denied"):
+        pendulum_map(path, overwrite=True, duration=1.0)
+    assert path.read_bytes() == unbroken.read_bytes()
+    assert names(tmp_path) == ["map.npz"]
+
+
+def test_a_loaded_map_is_the_same_map(unbroken: Path, tmp_path: Path) -> None:
+    made = pendulum_map(params={"length": 1.25})
+    path = made.save(tmp_path / "map.npz")
+    whole, alone = dm.load_map(path, machine("pendulum")), dm.load_map(path)
+    for again in (whole, alone):
+        for name in ARRAYS:
+            np.testing.assert_array_equal(getattr(again, name), getattr(made, name))
+            assert getattr(again, name).dtype == getattr(made, name).dtype
+        np.testing.assert_array_equal(again.axes[0].grid, made.axes[0].grid)
+        assert [a[:2] + a[3:] for a in again.axes] == [a[:2] + a[3:] for a in made.axes]
+        assert again.edges == made.edges
+        assert again.edges
+        assert again.settings == made.settings
+        assert again.summary() == made.summary()
+        assert str(again) in str(made)  # without the line of the time it took
+        assert again.save(path, overwrite=True).read_bytes() == path.read_bytes()
+        require_tidy(viz.stability(again).figure)
+    assert float(whole.system.params.length) == 1.25, "the machine has the map's parameters"
+    assert float(dm.load_map(unbroken, machine("pendulum")).system.params.length) == 1.0
+    with pytest.raises(ValueError, match="loaded without its machine"):
+        dm.stability_map(alone.system, {"theta": [0.1]}, dm.criteria.Tumble("theta"), 1.0)
+
+
+DAMAGED = [
+    "truncated", "flipped byte", "newer schema", "pickled array", "absurd header", "zip bomb",
+    "path outside", "no manifest", "incomplete contents", "text file", "empty file",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("damage", DAMAGED)
+def test_damaged_maps_are_refused_with_the_reason(
+    damage: str, unbroken: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spoil, reason = DAMAGES[damage]
+    refuse_to_compute(monkeypatch)
+    for name in ("map.npz", "map.npz.part"):
+        path = tmp_path / name
+        path.write_bytes(unbroken.read_bytes())
+        spoil(path)
+        spoiled = path.read_bytes()
+        with pytest.raises(ValueError, match=rf"{name}` was not loaded: .*{reason}"):
+            dm.load_map(path)
+        with pytest.raises(ValueError, match=rf"{name}` was not loaded: .*{reason}"):
+            pendulum_map(tmp_path / "map.npz", resume=True)
+        assert path.read_bytes() == spoiled
+        assert names(tmp_path) == [name]
+        path.unlink()
+
+
+def test_contents_that_do_not_fit_are_refused_with_the_path(unbroken: Path, tmp_path: Path) -> None:
+    meta, arrays = _records.read_record(unbroken, "stability_map")
+    bad: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+        "array 'values' does not fit": ({}, {"values": arrays["values"][1:]}),
+        "array 'verdicts' does not fit": ({}, {"verdicts": arrays["values"]}),
+        "99 is not a valid Verdict": ({"edges": [[99, 0]]}, {}),
+        "argument": ({"edges": []}, {}),
+        "62 of 61 points are done": ({"done": POINTS + 1}, {}),
+        "-1 of 61 points are done": ({"done": -1}, {}),
+        "axis.1": ({"axes": [*meta["axes"], ["theta", "rad", "coordinate"]]}, {}),
+    }
+    for reason, (other, others) in bad.items():
+        path = tmp_path / "map.npz"
+        _records.write_record(
+            path, "stability_map", {**meta, **other}, {**arrays, **others}, overwrite=True
+        )
+        with pytest.raises(ValueError, match=rf"map\.npz` was not loaded: .*{reason}"):
+            dm.load_map(path)
+
+
+def test_other_records_and_other_machines_are_refused(unbroken: Path, tmp_path: Path) -> None:
+    run = dm.simulate(machine("pendulum"), [0.1], duration=0.1, samples=3)
+    path = run.save(tmp_path / "run.npz")
+    with pytest.raises(ValueError, match="it holds a 'trajectory', not a 'stability_map'"):
+        dm.load_map(path)
+    with pytest.raises(ValueError, match="it holds a 'trajectory', not a 'stability_map'"):
+        pendulum_map(path, resume=True)
+    with pytest.raises(ValueError, match="it holds a 'stability_map', not a 'trajectory'"):
+        dm.load(unbroken)
+    with pytest.raises(ValueError, match="coordinates theta, but 'babyboot' has qA, qB"):
+        dm.load_map(unbroken, machine("babyboot"))
+    with pytest.raises(FileNotFoundError, match=r"there is no file `.*gone\.npz`"):
+        dm.load_map(tmp_path / "gone.npz")
+
+
+# Pictures
+
+
+def drawn_map(verdicts: Any, *axes: Axis, criterion: str = "tumble") -> Map:
+    """A map of which only the verdicts matter; its machine is not there."""
+    verdicts = np.asarray(verdicts, np.int8)
+    times = np.where(verdicts == dm.Verdict.UNSTABLE, 2.0, np.inf)
+    return Map(
+        axes=axes,
+        values=np.where(verdicts > dm.Verdict.UNSTABLE, np.nan, times),
+        verdicts=verdicts,
+        energy_error=np.zeros(verdicts.shape),
+        status=np.zeros(verdicts.shape, np.int8),
+        edges=None,
+        settings={"criterion": {"criterion": criterion}, "duration": 4.0},
+        system=machine("pendulum"),
+    )
+
+
+def angle(values: Any, name: str = "qA") -> Axis:
+    return Axis(name, "rad", np.radians(np.asarray(values, float)), "coordinate")
+
+
+def colour_at(ax: Any, image: np.ndarray, x: float, y: float | None = None) -> np.ndarray:
+    """The colour at a place of the axes, in the middle of the strip if `y` is None."""
+    if y is None:
+        y = float(np.mean(ax.images[0].get_extent()[2:]))
+    column, row = ax.transData.transform((x, y))
+    return image[image.shape[0] - 1 - int(row), int(column)] / 255
+
+
+def require_tidy(figure: Any) -> None:
+    """Nothing is clipped by the paper's edge, and no text lies on another."""
+    image = pixels(figure)
+    edge = np.concatenate([image[[0, -1]].reshape(-1, 3), image[:, [0, -1]].reshape(-1, 3)])
+    assert np.all(edge > 250), "something runs off the paper"
+    boxes = [(t.get_text(), t.get_window_extent().padded(-1.5)) for t in texts(figure)]
+    assert len(boxes) >= 4
+    for i, (one, box) in enumerate(boxes):
+        inside = box.x0 > 0 and box.y0 > 0 and box.x1 < image.shape[1] and box.y1 < image.shape[0]
+        assert inside, f"{one!r} is clipped"
+        for other, its in boxes[i + 1 :]:
+            assert not box.overlaps(its), f"{one!r} lies on {other!r}"
+
+
+def require_colour(found: np.ndarray, kind: dm.Verdict) -> None:
+    np.testing.assert_allclose(found, to_rgb(VERDICT_COLOURS[kind]), atol=0.01, err_msg=kind.name)
+
+
+GRIDS = {
+    "few": np.linspace(0, 180, 361),
+    "enough for the screen": np.linspace(0, 180, 1801),
+    "more than pixels": np.linspace(0, 180, 18001),
+    "decreasing": np.linspace(180, 0, 361),
+    "many, decreasing": np.linspace(180, 0, 18001),
+    "crowded on one side": 180 * np.linspace(0, 1, 3601) ** 3,
+    "crowded on the other": 180 * np.linspace(1, 0, 3601) ** 3,
+}
+
+
+@pytest.mark.parametrize("grid", GRIDS)
+def test_bands_are_where_the_verdicts_change(grid: str) -> None:
+    places = GRIDS[grid]
+    unstable = (places > 30) & (places < 77.7) | (places > 140)
+    ax = viz.stability(drawn_map(unstable, angle(places)))
+    image = pixels(ax.figure)
+    for edge, to_unstable in ((30.0, True), (77.7, False), (140.0, True)):
+        for side, beyond in ((-1.8, False), (1.8, True)):  # a hundredth of the axis
+            kind = dm.Verdict.UNSTABLE if beyond == to_unstable else dm.Verdict.STABLE
+            require_colour(colour_at(ax, image, edge + side), kind)
+    assert ax.get_xlim()[0] < ax.get_xlim()[1]
+    np.testing.assert_allclose(ax.get_xlim(), (0, 180), atol=0.3)
+    require_tidy(ax.figure)
+
+
+def test_a_band_of_few_points_among_many_is_seen() -> None:
+    places = np.linspace(0, 180, 18001)
+    ax = viz.bands(drawn_map(np.abs(places - 90.123) < 0.05, angle(places)))
+    image = pixels(ax.figure)
+    across = [colour_at(ax, image, x)[1] for x in np.linspace(88, 92, 81)]
+    black = to_rgb(VERDICT_COLOURS[dm.Verdict.STABLE])[1]
+    brightest = int(np.argmax(across))
+    assert across[brightest] > black + 0.05
+    assert abs(np.linspace(88, 92, 81)[brightest] - 90.123) < 0.5
+
+
+@pytest.mark.parametrize("way", [1, -1], ids=["increasing", "decreasing"])
+@pytest.mark.parametrize("power", [1, 2], ids=["even", "uneven"])
+def test_areas_are_where_the_verdicts_change(way: int, power: int) -> None:
+    x = 10 * np.linspace(0, 1, 101)[::way] ** power
+    y = 90 * np.linspace(0, 1, 61) ** power
+    unstable = (x[:, None] > 6) & (y[None, :] < 30)
+    length = Axis("length", "m", x, "parameter")
+    ax = viz.stability(drawn_map(unstable, length, angle(y, "qB")))
+    image = pixels(ax.figure)
+    for place in ((5.8, 5.0), (8.0, 33.0), (5.8, 60.0), (1.0, 1.0), (9.8, 88.0)):
+        require_colour(colour_at(ax, image, *place), dm.Verdict.STABLE)
+    for place in ((6.25, 5.0), (8.0, 27.0), (9.8, 2.0)):
+        assert np.max(colour_at(ax, image, *place)) > 0.3, "not black"
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("length [m]", "qB [deg]")
+    assert ax.figure.axes[1].get_ylabel() == "time until it tumbles [s]"
+    require_tidy(ax.figure)
+
+
+def test_labels_and_shares_are_the_maps() -> None:
+    kinds = np.repeat(list(dm.Verdict), [10, 5, 3, 1, 1])
+    ax = viz.stability(drawn_map(kinds, angle(np.arange(20.0))))
+    assert ax.get_xlabel() == "qA [deg]"
+    assert ax.get_ylabel() == "time until it tumbles [s]"
+    said = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert said == [
+        "stable 50 %", "unstable 25 %", "undecided 15 %", "failed 5 %", "missing 5 %",
+    ]  # fmt: skip
+    image = pixels(ax.figure)
+    for place, kind in enumerate(kinds):
+        require_colour(colour_at(ax, image, place), dm.Verdict(kind))
+    seen = [colour_at(ax, image, list(kinds).index(kind)) for kind in dm.Verdict]
+    apart = [np.abs(a - b).max() for i, a in enumerate(seen) for b in seen[i + 1 :]]
+    assert min(apart) > 0.2, "every verdict has a colour of its own"
+    require_tidy(ax.figure)
+    turning = Axis("qA_dot", "rad/s", np.radians([0.0, 90.0]), "rate")
+    ax = viz.stability(drawn_map([0, 1], turning))
+    assert ax.get_xlabel() == "qA_dot [deg/s]"
+    np.testing.assert_allclose(ax.get_xlim(), (-45, 135))
+    assert viz.stability(drawn_map([0, 1], angle([0, 1], "$x$"))).get_xlabel() == r"\$x\$ [deg]"
+
+
+@pytest.mark.parametrize("criterion", ["tumble", "ftle", "spread"])
+def test_odd_maps_are_drawn(criterion: str) -> None:
+    three = angle([10.0, 20.0, 30.0])
+    odd = {
+        "a point": drawn_map([0], angle([45.0]), criterion=criterion),
+        "all failed": drawn_map([3, 3, 3], three, criterion=criterion),
+        "a point of two axes": drawn_map([[1]], angle([4.0]), angle([5.0]), criterion=criterion),
+        "a row": drawn_map([[0, 1, 0]], angle([4.0]), three, criterion=criterion),
+        "failed areas": drawn_map(np.full((3, 3), 3), three, three, criterion=criterion),
+    }
+    for name, record in odd.items():
+        ax = viz.stability(record)
+        image = pixels(ax.figure)
+        kind = dm.Verdict(int(record.verdicts.flat[0]))
+        if kind != dm.Verdict.UNSTABLE:  # coloured by its number
+            middle = [float(np.degrees(axis.grid[0])) for axis in record.axes]
+            require_colour(colour_at(ax, image, *middle), kind)
+        said = [t.get_text() for t in ax.get_legend().get_texts()]
+        assert f"{kind.name.lower()} 100 %" in said or name == "a row"
+        require_tidy(ax.figure)
+
+
+def test_legends_name_every_verdict_there_is_and_always_both_main_ones() -> None:
+    three, two = angle([1, 2, 3]), angle([1, 2], "qB")
+    for verdicts, axes, expected in (
+        ([0, 0, 0], (three,), ["stable 100 %", "unstable 0 %"]),
+        ([1, 1, 4], (three,), ["stable 0 %", "unstable 66.7 %", "missing 33.3 %"]),
+        ([[0, 1]] * 3, (three, two), ["stable 50 %", "unstable 50 %"]),
+        (
+            [[1, 1], [1, 1], [1, 3]],
+            (three, two),
+            ["stable 0 %", "unstable 83.3 %", "failed 16.7 %"],
+        ),
+    ):
+        ax = viz.stability(drawn_map(verdicts, *axes))
+        assert [text.get_text() for text in ax.get_legend().get_texts()] == expected
+        require_tidy(ax.figure)
+
+
+def test_drawing_touches_no_setting_and_takes_given_axes() -> None:
+    before = dict(mpl.rcParams)
+    figure, (left, right) = plt.subplots(1, 2)
+    bands = drawn_map([0, 1, 3], angle([1, 2, 3]))
+    areas = drawn_map([[0, 1], [3, 0]], angle([1, 2]), angle([1, 2], "qB"))
+    assert viz.stability(bands, left) is left
+    assert viz.stability(areas, right) is right
+    figure.canvas.draw()
+    assert dict(mpl.rcParams) == before
+    with pytest.raises(ValueError, match="`areas` draws those with two"):
+        viz.bands(areas)
+    with pytest.raises(ValueError, match="`bands` draws those with one"):
+        viz.areas(bands)
+
+
+def test_a_function_of_the_same_name_is_another_criterion() -> None:
+    def beyond(limit: float) -> Any:
+        return lambda q, qd, t, p: jnp.abs(q[0]) - limit
+
+    same = dm.criteria.Leaves(beyond(1.0)).describe()
+    assert dm.criteria.Leaves(beyond(1.0)).describe() == same
+    assert dm.criteria.Leaves(beyond(2.0)).describe() != same, "it reads another number"
+    other = dm.criteria.Leaves(lambda q, qd, t, p: q[0] - 1.0).describe()
+    assert dm.criteria.Leaves(lambda q, qd, t, p: q[0] + 1.0).describe() != other, (
+        "it has other code"
+    )
+    ones, twos = (
+        dm.criteria.Leaves(
+            functools.partial(lambda limit, q, qd, t, p: q[0] - limit, limit)
+        ).describe()
+        for limit in (1.0, 2.0)
+    )
+    assert ones != twos
+    defaults = [
+        dm.criteria.Leaves(lambda q, qd, t, p, limit=limit: q[0] - limit).describe()
+        for limit in (1.0, 2.0)
+    ]
+    assert defaults[0] != defaults[1]
+
+
+DIGEST = """
+from diffmech._fingerprint import digest_of
+names, held = {"a", "b", "c", "d"}, [print, 1.0]
+print(digest_of(lambda q: held[1] if q in names or q in {"x", "y", "z"} else len(names)))
+"""
+
+
+def test_a_criterion_is_known_again_in_another_process() -> None:
+    found = {
+        subprocess.run(
+            [sys.executable, "-c", DIGEST],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            timeout=1800,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(found) == 1
