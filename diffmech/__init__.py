@@ -79,6 +79,7 @@ _HOMES = {
     "crosscheck": "derivation",
     "doctor": "assembly",
     "energy": "motion",
+    "ensemble": "lanes",
     "equations": "derivation",
     "fit": "identification",
     "floquet": "orbits",
@@ -211,6 +212,7 @@ if TYPE_CHECKING:
     )
     from .lanes import (
         Ensemble as Ensemble,
+        ensemble as ensemble,
     )
     from .maps import (
         Axis as Axis,
