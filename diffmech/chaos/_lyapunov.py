@@ -12,10 +12,10 @@ from .._checks import (
     as_count,
     as_duration,
     as_scalar,
-    float_dtype,
     require_concrete,
     warn_if_single_precision,
 )
+from .._defaults import LYAPUNOV_RTOL, as_rtol
 from .._progress import Progress
 from .._results import Status
 from .._typing import AnyArray, Coordinates, Number, Params
@@ -24,7 +24,6 @@ from ..model import AbstractSystem, Laws, rest_zero
 from ..motion import Trials, jacobian_of, prepare, require_consistent, residual_of
 from ._lyapunov_record import Lyapunov
 
-_DEFAULT_RTOL = {"float64": 1e-10, "float32": 1e-4}
 _SAMPLES = 512  # running estimates kept
 _BATCHES = 8  # of the second half
 _FIRST_STRETCH = 1000  # steps
@@ -113,8 +112,7 @@ def lyapunov(
             f"`count` must be at most {dimensions}, the dimension of the neighbourhood of a state "
             f"of {system.name!r}, but is {count}"
         )
-    rtol = _DEFAULT_RTOL[float_dtype().name] if rtol is None else rtol
-    tolerance = float(as_scalar(rtol, "rtol", positive=True))
+    tolerance = float(as_rtol(rtol, LYAPUNOV_RTOL))
     directions = np.random.default_rng(as_count(seed, "seed", 0)).normal(size=(count, 2 * system.n))
     # One stop at the transient's end, then every interval; the last one is the end itself.
     pieces = max(int(np.ceil(length / spacing * (1 - 1e-9))), 1)

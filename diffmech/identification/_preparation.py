@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import as_scalar, float_dtype, require_resolvable
+from .._checks import as_scalar
+from .._defaults import FIT_RTOL, as_rtol
 from .._suggest import quoted, suggestion
 from ..model import AbstractSystem, require_finite_params, require_system
 from ._free import Free
@@ -16,7 +17,6 @@ from ._residuals import Problem, Sensors
 from ._structure import identifiable
 
 _LEAST_NOISE = 1e-8  # of a channel's size
-_DEFAULT_RTOL = {"float64": 1e-9, "float32": 1e-5}
 
 
 def require_machine(system: Any) -> None:
@@ -136,9 +136,7 @@ def determined(
 
 def as_tolerance(rtol: Any) -> float:
     """A relative tolerance of the integration that means something; None: by the precision."""
-    rtol = _DEFAULT_RTOL[float_dtype().name] if rtol is None else rtol
-    tolerance = as_scalar(rtol, "rtol", positive=True)
-    require_resolvable(tolerance)
+    tolerance = as_rtol(rtol, FIT_RTOL)
     if float(tolerance) >= 1:
         raise ValueError(f"`rtol` must be less than 1, but is {float(tolerance):g}")
     return float(tolerance)

@@ -21,9 +21,9 @@ from .._checks import (
     is_traced,
     require_few_steps,
     require_one_pace,
-    require_resolvable,
     trial_condition,
 )
+from .._defaults import LANE_MAX_STEPS, LANES_RTOL, as_rtol
 from .._memory import require_memory
 from .._suggest import quoted, suggestion
 from .._typing import AnyArray, Params
@@ -40,8 +40,6 @@ from ._clocks import times_of
 from ._control import Tolerances
 from ._reducers import Crossings, EnergyError, FirstTime, Largest, Last, Smallest
 
-DEFAULT_RTOL = {"float64": 1e-8, "float32": 1e-4}
-DEFAULT_MAX_STEPS = 100_000
 _PROTOCOL = ("init", "update", "finish")
 
 
@@ -50,13 +48,10 @@ def tolerances(t0: Any, duration: Any, rtol: Any, atol: Any, dt: Any, max_steps:
     start = as_scalar(t0, "t0")
     whole = as_duration(duration)
     require_one_pace(dt, rtol, atol)
-    rtol = as_scalar(
-        DEFAULT_RTOL[float_dtype().name] if rtol is None else rtol, "rtol", positive=True
-    )
+    rtol = as_rtol(rtol, LANES_RTOL, resolvable=dt is None)
     atol = rtol if atol is None else as_scalar(atol, "atol", positive=True)
     if dt is None:
-        require_resolvable(rtol)
-        bound = DEFAULT_MAX_STEPS
+        bound = LANE_MAX_STEPS
     else:
         dt = in_force(as_scalar(dt, "dt", positive=True))
         bound = MAX_STEPS_LIMIT

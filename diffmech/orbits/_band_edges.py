@@ -14,8 +14,8 @@ from .._checks import (
     as_vector,
     float_dtype,
     in_force,
-    require_resolvable,
 )
+from .._defaults import ORBIT_RTOL, as_rtol
 from .._suggest import quoted, suggestion
 from .._typing import Coordinates, Number, Params
 from ..model import (
@@ -33,7 +33,7 @@ from ._brake_family import brake_family
 from ._edge_functions import is_reciprocal, kinds_of, unstable_count
 from ._edge_scan import Scan
 from ._edge_search import Root, brackets_and_dips, fold, polish, resolve_dips
-from ._flow import default_rtol, require_unconstrained
+from ._flow import require_unconstrained
 from ._return_maps import Base, Family
 
 _INSIDE = np.pi / 180  # how far from 0 and π an angle's amplitudes begin and end by default
@@ -90,8 +90,7 @@ def band_edges(
     )
     index, unit = _resolved(system, family, params)
     grid = _grid(span, index, unit, family, as_count(points, "points", 5), params)
-    rtol = as_scalar(default_rtol() if rtol is None else rtol, "rtol", positive=True)
-    require_resolvable(rtol)
+    rtol = as_rtol(rtol, ORBIT_RTOL)
     base = Base(q, qd, t, in_force(np.asarray(1.0)), in_force(rtol))
     if index is None:
         made, base, guess = _forced(system, family, grid, base, period, params)

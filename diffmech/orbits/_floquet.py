@@ -9,12 +9,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from .._checks import as_scalar, in_force, require_resolvable
+from .._checks import as_scalar, in_force
+from .._defaults import ORBIT_RTOL, as_rtol
 from .._typing import AnyArray, Number, Params
 from ..model import AbstractSystem, ExplicitLaws, Laws
 from ..motion import Trials, prepare, typical_rate
 from ._edge_functions import is_reciprocal, multipliers_of
-from ._flow import default_rtol, end_state_and_tangents, rate_of, require_unconstrained
+from ._flow import end_state_and_tangents, rate_of, require_unconstrained
 from ._orbit import PeriodicOrbit
 from ._return_maps import deflation, energy_slope, there_and_back
 
@@ -171,8 +172,7 @@ def floquet(
             ) from error
     q_, qd_, t_, params_ = prepare(system, t0, params, q0=q, qd0=qd)
     length = in_force(as_scalar(period, "period", positive=True))
-    rtol = as_scalar(default_rtol() if rtol is None else rtol, "rtol", positive=True)
-    require_resolvable(rtol)
+    rtol = as_rtol(rtol, ORBIT_RTOL)
     y = np.concatenate([q_, qd_])
     found = _once_around(system.laws, half, y, length, t_, params_, in_force(rtol))
     end, m, along, slope = (np.asarray(part) for part in found)

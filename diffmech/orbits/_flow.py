@@ -9,19 +9,10 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from .._checks import float_dtype
 from .._typing import AnyArray, Number, Params
 from ..model import AbstractSystem, ExplicitLaws, Laws
 from ..motion import acceleration_of
 from ._state_at import flow
-
-# Orbits close, and multipliers come out, to about ten digits.
-DEFAULT_RTOL = {"float64": 1e-12, "float32": 1e-5}
-
-
-def default_rtol() -> float:
-    """The tolerance per step in the precision in force."""
-    return DEFAULT_RTOL[float_dtype().name]
 
 
 def require_unconstrained(system: AbstractSystem, what: str) -> None:

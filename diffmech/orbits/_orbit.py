@@ -8,14 +8,15 @@ import equinox as eqx
 import jax
 import numpy as np
 
-from .._checks import as_scalar, as_vector, in_force, require_resolvable
+from .._checks import as_scalar, as_vector, in_force
+from .._defaults import ORBIT_RTOL, as_rtol
 from .._suggest import quoted, suggestion
 from .._typing import AnyArray, Coordinates, Number, Params
 from ..model import AbstractSystem, ExplicitLaws, Laws, rest_zero
 from ..motion import prepare
 from ._brake_family import brake_family
 from ._edge_scan import Scan
-from ._flow import default_rtol, end_state_and_tangents, rate_of, require_unconstrained
+from ._flow import end_state_and_tangents, rate_of, require_unconstrained
 from ._return_maps import Base
 
 _MAX_STEPS = 60
@@ -142,14 +143,8 @@ def periodic_orbit(
         turns=whole,
         t0=t,
         params=params,
-        rtol=_tolerance(rtol),
+        rtol=in_force(as_rtol(rtol, ORBIT_RTOL)),
     )
-
-
-def _tolerance(rtol: Any) -> AnyArray:
-    value = as_scalar(default_rtol() if rtol is None else rtol, "rtol", positive=True)
-    require_resolvable(value)
-    return in_force(value)
 
 
 def shoot(
@@ -256,7 +251,7 @@ def _from_rest(
     value = float(as_scalar(amplitude, "amplitude"))
     q0 = rest_zero(system, {} if q0 is None else q0)
     q, qd, t, params = prepare(system, t0, params, q0=q0, qd0=None)
-    base = Base(q, qd, t, in_force(np.asarray(1.0)), _tolerance(rtol))
+    base = Base(q, qd, t, in_force(np.asarray(1.0)), in_force(as_rtol(rtol, ORBIT_RTOL)))
     made, guess = brake_family(
         system, family, names.index(family), np.asarray([value]), base, period, None, params
     )

@@ -13,9 +13,9 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from .._defaults import FLOW_MAX_STEPS
 from .._typing import AnyArray, Number, Params
 
-_MAX_STEPS = 100_000
 _FIRST_STEP = 1e-3  # of the duration
 _SAFETY, _SHRINK, _GROW = 0.9, 0.2, 10.0  # factors of the step size control
 _LAST = 1e-9  # of a step: what is left at the end is taken along rather than stepped over
@@ -72,7 +72,7 @@ def flow(
 
     def going(carry: tuple[Any, ...]) -> Any:
         s, h, _, count = carry
-        return (s < 1) & (h > smallest) & (count < _MAX_STEPS)
+        return (s < 1) & (h > smallest) & (count < FLOW_MAX_STEPS)
 
     begin = (jnp.zeros((), y.dtype), jnp.asarray(_FIRST_STEP, y.dtype), y, 0)
     s, _, y, _ = lax.while_loop(going, advance, begin)

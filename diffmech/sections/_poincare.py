@@ -10,10 +10,10 @@ from .._checks import (
     as_count,
     as_duration,
     as_scalar,
-    float_dtype,
     require_concrete,
     warn_if_single_precision,
 )
+from .._defaults import SECTION_RTOL, as_rtol
 from .._results import Status
 from .._typing import Number, Params
 from ..lanes import crossings
@@ -21,7 +21,6 @@ from ..model import AbstractSystem, require_system, rest_zero
 from ._section_record import PoincareSection
 from ._sections import Clock, as_cut
 
-_DEFAULT_RTOL = {"float64": 1e-11, "float32": 1e-5}
 _SLACK = 1e-6  # of a period
 
 
@@ -95,8 +94,7 @@ def poincare(
             f"`transient` must be at least 0 and less than the duration, {length:g} s, but is "
             f"{before:g}"
         )
-    rtol = _DEFAULT_RTOL[float_dtype().name] if rtol is None else rtol
-    tolerance = float(as_scalar(rtol, "rtol", positive=True))
+    tolerance = float(as_rtol(rtol, SECTION_RTOL))
     slack = 0.0
     if isinstance(cut, Clock):
         # The clock strikes at the end as well, and not at the start, however that is rounded.

@@ -23,7 +23,6 @@ from ._march import STALL_STEPS, March, Problem, advance, begin, stalled
 from ._methods import with_tolerances
 from ._sample_controller import LandOnSamples
 
-DEFAULT_MAX_STEPS = 1_000_000
 _FIRST_STEP = 1e-5  # of the duration
 SMALLEST_STEP_IN_EPS = 4.0  # of the largest time
 _FIRST_STRETCH = 1000  # steps

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .._checks import float_dtype, in_force
+from .._defaults import RUN_MAX_STEPS
 from .._results import RESULTS, same
 from ..motion import unpack
-from ._run import DEFAULT_MAX_STEPS, Settings, run_in_stretches
+from ._run import Settings, run_in_stretches
 
 if TYPE_CHECKING:
     from ._trajectory import Trajectory
@@ -26,7 +27,7 @@ def _second_settings(trajectory: "Trajectory") -> tuple[Settings, float, str]:
     """
     settings = trajectory.settings
     plain = dataclasses.replace(
-        settings, events=(), event_names=(), dense=False, max_steps=20 * DEFAULT_MAX_STEPS
+        settings, events=(), event_names=(), dense=False, max_steps=20 * RUN_MAX_STEPS
     )
     if settings.dt is not None:
         order = settings.solver.order(None) or 1  # pyright: ignore[reportArgumentType]

@@ -12,14 +12,13 @@ from .._checks import (
     MAX_STEPS_LIMIT,
     as_count,
     as_scalar,
-    float_dtype,
     in_force,
     is_traced,
     require_few_steps,
     require_one_pace,
-    require_resolvable,
     warn_if_single_precision,
 )
+from .._defaults import RUN_MAX_STEPS, RUN_RTOL, as_rtol
 from .._results import RESULTS, same
 from .._typing import AnyArray, Coordinates, Number, Params
 from ..model import AbstractSystem, Laws
@@ -35,14 +34,12 @@ from ..motion import (
 from ._events import Events, as_events
 from ._failure import explain, reason
 from ._methods import DEFAULT_METHOD, as_solver, method_name, require_suitable, stiff_solver
-from ._run import DEFAULT_MAX_STEPS, Run, Settings, run_in_stretches
+from ._run import Run, Settings, run_in_stretches
 from ._times import require_resolved, require_step, sample_times
 from ._traced import run_traced
 from ._trajectory import Trajectory
 
 DEFAULT_SAMPLES = 1001
-# Mechanics users expect nine digits: this balances energy to 1e-10 in hard, chaotic cases too.
-DEFAULT_RTOL = {"float64": 1e-11, "float32": 1e-5}
 # Dense output under a trace must allocate every step it might take.
 DENSE_TRACED_MAX_STEPS = 8192
 
@@ -136,7 +133,7 @@ def simulate(
     q, qd, _, params = prepare(system, 0.0, params, q0=q0, qd0=qd0)
     max_steps = _bound(max_steps)
     # Adaptive steps pass few samples; a smaller bound is a wish for the beginning of a run.
-    steps = None if dt is not None or events is not None else max(max_steps or 0, DEFAULT_MAX_STEPS)
+    steps = None if dt is not None or events is not None else max(max_steps or 0, RUN_MAX_STEPS)
     times = in_force(sample_times(duration, ts, as_scalar(t0, "t0"), samples, system.n, steps))
     require_resolved(times)
     settings = _settings(
@@ -197,17 +194,13 @@ def _settings(
     )
     names, made = as_events(events, system, params)
     require_one_pace(dt, rtol, atol)
-    if rtol is None:
-        rtol = DEFAULT_RTOL[float_dtype().name]
-    rtol = as_scalar(rtol, "rtol", positive=True)
+    rtol = as_rtol(rtol, RUN_RTOL, resolvable=dt is None)
     atol = rtol if atol is None else as_scalar(atol, "atol", positive=True)
-    if dt is None:
-        require_resolvable(rtol)
-    else:
+    if dt is not None:
         dt = in_force(as_scalar(dt, "dt", positive=True))
         require_step(dt, times)
         if not made:  # an event may end the run before
-            require_few_steps(dt, times[-1] - times[0], max_steps or DEFAULT_MAX_STEPS)
+            require_few_steps(dt, times[-1] - times[0], max_steps or RUN_MAX_STEPS)
     traced_dense = dense and is_traced(params, times)
     return Settings(
         solver=solver,
@@ -218,7 +211,7 @@ def _settings(
         longest=in_force(np.asarray(np.inf)),
         events=made,
         event_names=names,
-        max_steps=max_steps or (DENSE_TRACED_MAX_STEPS if traced_dense else DEFAULT_MAX_STEPS),
+        max_steps=max_steps or (DENSE_TRACED_MAX_STEPS if traced_dense else RUN_MAX_STEPS),
         dense=bool(dense),
         gradient=gradient,
         stabilise=jax.tree.map(in_force, how),

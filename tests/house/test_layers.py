@@ -14,6 +14,8 @@ ROOMS: dict[str, tuple[int, set[str]]] = {
     "_units": (0, set()),
     "_typing": (0, set()),
     "_checks": (0, set()),
+    "_defaults": (0, set()),
+    "_printing": (0, set()),
     "_batches": (0, set()),
     "_reads": (0, set()),
     "_fingerprint": (0, set()),
