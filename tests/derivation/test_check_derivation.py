@@ -172,6 +172,7 @@ MISTAKES: dict[str, tuple[str, str, str, str]] = {
     "cosine for sine": (
         "boot", "IBy*sin(qB)^2", "IBy*cos(qB)^2", "cos(qB)^2 where sin(qB)^2 belongs",
     ),
+    "a negative mass": ("boot", "mB", "(-mB)", "mB has the other sign everywhere"),
     "a mass forgotten": ("boot", "(mA*LA + mB", "(LA + mB", "mA missing in the gravity term"),
     "a velocity term": (
         "pair", " + m2*l1*l2*sin(a-b)*b'^2", "", "centrifugal term theta2'^2 is missing",
