@@ -417,7 +417,7 @@ def test_wrong_types_get_a_sentence_without_type_checking() -> None:
         "`starts['a']` must be a pair (q0, qd0), coordinates and rates, but is [1, 2, 3]",
         "`starts` must map names to pairs (q0, qd0)",
         "`with_params` must be given values by path, such as with_params(mB=0.2)",
-        "`path` must be a `Path`, such as `Path.along(run)`, but is [1, 2]",
+        "`path` must be an `ActionPath`, such as `ActionPath.along(run)`, but is [1, 2]",
         "`path` must have coordinates of shape (points, 2) = (..., qA, qB), but has shape (3, 1)",
         "`guess` must be a `Path`, such as `Path.along(run)`, but is 'straight'",
         "`reduce['largest']` must be a function of (q, qd, t, params), but is 3",
