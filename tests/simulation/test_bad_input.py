@@ -419,7 +419,7 @@ def test_wrong_types_get_a_sentence_without_type_checking() -> None:
         "`with_params` must be given values by path, such as with_params(mB=0.2)",
         "`path` must be an `ActionPath`, such as `ActionPath.along(run)`, but is [1, 2]",
         "`path` must have coordinates of shape (points, 2) = (..., qA, qB), but has shape (3, 1)",
-        "`guess` must be a `Path`, such as `Path.along(run)`, but is 'straight'",
+        "`guess` must be an `ActionPath`, such as `ActionPath.along(run)`, but is 'straight'",
         "`reduce['largest']` must be a function of (q, qd, t, params), but is 3",
         "`fits` must be results of `fit`, by name or in a list, but is a int",
         "`path` must be the path of a file, but is a int",
