@@ -10,7 +10,14 @@ import click
 from .._printing import aligned
 from .._progress import stop_requested
 from ..criteria import CATALOGUE, named
-from ._options import as_path, debug_option, force_option, json_option, progress_option
+from ._options import (
+    as_path,
+    debug_option,
+    force_option,
+    json_option,
+    option,
+    progress_option,
+)
 from ._quantities import both_ends, number
 from ._runs import start_of, system_with
 from ._shell_words import assignment, assignments, require_known
@@ -36,23 +43,15 @@ _LIST = aligned([(entry.usage, entry.text) for entry in CATALOGUE.values()])
     help="A coordinate, rate or parameter and its values: qA=0:180deg:1801. One or two.",
 )
 @click.option("--criterion", required=True, metavar="WORD", help="What counts; see below.")
-@click.option(
-    "--duration", default="10", metavar="SECONDS", show_default=True, help="Of every motion."
-)
-@click.option("--start", metavar="NAME", help="The named start the rest is taken from.")
-@click.option(
-    "--set",
-    "sets",
-    multiple=True,
-    metavar="NAME=VALUE",
-    help="Another coordinate or rate: qB=1deg.",
-)
-@click.option("--param", "params", multiple=True, metavar="NAME=VALUE", help="A parameter: mB=0.2.")
+@option("duration", "Of every motion.")
+@option("start", "The named start the rest is taken from.")
+@option("sets", "Another coordinate or rate: qB=1deg.")
+@option("params", "A parameter: mB=0.2.")
 @click.option("--accuracy", metavar="NUMBER", help="One axis: find its edges this well, 1e-6deg.")
-@click.option("--method", metavar="NAME", help="Dopri8, Tsit5, Dopri5, Bosh3.")
-@click.option("--rtol", metavar="NUMBER", help="Tolerance per step.  [default: 1e-8]")
-@click.option("--dt", metavar="SECONDS", help="A constant step instead of a tolerance.")
-@click.option("--max-steps", type=int, help="Of one motion.")
+@option("method", "Dopri8, Tsit5, Dopri5, Bosh3.")
+@option("rtol", "Tolerance per step.  [default: 1e-8]")
+@option("dt", "A constant step instead of a tolerance.")
+@option("max_steps", "Of one motion.")
 @click.option(
     "--allow-failed",
     default="0.05",
@@ -60,9 +59,9 @@ _LIST = aligned([(entry.usage, entry.text) for entry in CATALOGUE.values()])
     show_default=True,
     help="Exit with 3 if more motions than this fail.",
 )
-@click.option("--out", metavar="FILE", callback=as_path, help="Write the map: .npz")
+@option("out", "Write the map: .npz")
 @click.option("--csv", metavar="FILE", callback=as_path, help="Write the points as a table.")
-@click.option("--plot", metavar="FILE", callback=as_path, help="Draw it: .png, .pdf or .svg")
+@option("plot")
 @click.option("--resume", is_flag=True, help="Go on with the unfinished map of --out.")
 @force_option
 @json_option

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from .._suggest import quoted
-from ._options import as_path, debug_option, force_option, progress_option, run_options
+from ._options import debug_option, force_option, option, progress_option, run_options
 from ._runs import run_or_load, saved_run
 from ._shell_words import require_known
 
@@ -34,9 +34,9 @@ KINDS = {
 @click.argument("source")
 @click.option("--kind", default="overview", show_default=True, help="What to draw; see below.")
 @click.option("--names", metavar="A,B", help="Which coordinates, of one unit.  [default: all]")
-@click.option("--out", metavar="FILE", callback=as_path, help=".png, .pdf or .svg")
+@option("out")
 @click.option("--against", metavar="RUN", help="A saved run of the same machine to compare with.")
-@click.option("--system", metavar="SYSTEM", help="The machine of a saved run, if it is your own.")
+@option("system")
 @run_options
 @force_option
 @progress_option
