@@ -20,8 +20,8 @@ from matplotlib.colors import to_rgb
 import diffmech as dm
 from diffmech import _folders, _records, viz
 from diffmech.lanes._compiling import compiling_seconds
-from diffmech.maps import Axis
-from diffmech.maps._evaluate import Study
+from diffmech.maps import Axis, CriterionWords
+from diffmech.maps._evaluate import Evaluator
 from diffmech.viz._stability import VERDICT_COLOURS
 
 from ..conftest import COMPILES_AS_HERE, machine
@@ -69,22 +69,22 @@ def unbroken(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def interrupt_chunk(patch: pytest.MonkeyPatch, number: int) -> None:
     """Let Ctrl-C come while the chunk of this number, counted from 1, is computed."""
-    honest, calls = Study.at, []
+    honest, calls = Evaluator.evaluate, []
 
-    def at(study: Study, places: Any) -> Any:
+    def evaluate(evaluator: Evaluator, places: Any) -> Any:
         calls.append(1)
         if len(calls) == number:
             raise KeyboardInterrupt
-        return honest(study, places)
+        return honest(evaluator, places)
 
-    patch.setattr(Study, "at", at)
+    patch.setattr(Evaluator, "evaluate", evaluate)
 
 
 def refuse_to_compute(patch: pytest.MonkeyPatch) -> None:
-    def at(study: Study, places: Any) -> Any:
+    def evaluate(evaluator: Evaluator, places: Any) -> Any:
         raise AssertionError("it computed")
 
-    patch.setattr(Study, "at", at)
+    patch.setattr(Evaluator, "evaluate", evaluate)
 
 
 @pytest.fixture
@@ -118,11 +118,11 @@ os.environ.pop("XLA_FLAGS")  # as this process has it once they are read: the fi
 import numpy as np
 import diffmech as dm
 from diffmech import _records
-from diffmech.analysis import _keeper, _stability_map
-from diffmech.maps._evaluate import Study
+from diffmech.maps import _checkpoint, _stability_map
+from diffmech.maps._evaluate import Evaluator
 
 path, where, points, chunk, bound = sys.argv[1], sys.argv[2], *map(float, sys.argv[3:])
-_stability_map._CHUNK, _keeper._SAVE_EVERY = int(chunk), -1.0
+_stability_map._CHUNK, _checkpoint._SAVE_EVERY = int(chunk), -1.0
 
 def dying(function, call):
     calls = []
@@ -135,9 +135,9 @@ def dying(function, call):
 
 chunks = -(-int(points) // int(chunk))
 if where == "computing":
-    Study.at = dying(Study.at, 3)
+    Evaluator.evaluate = dying(Evaluator.evaluate, 3)
 elif where == "refining":
-    Study.at = dying(Study.at, chunks + 2)
+    Evaluator.evaluate = dying(Evaluator.evaluate, chunks + 2)
 elif where == "keeping":
     _records.os.fsync = dying(os.fsync, 3)
 else:
@@ -170,13 +170,13 @@ def test_a_killed_map_leaves_no_half_file_and_resumes_to_the_same_bytes(
     assert np.all((part.verdicts != dm.Verdict.MISSING) == (np.arange(POINTS) < computed))
     assert part.edges is None
 
-    honest, places = Study.at, []
+    honest, places = Evaluator.evaluate, []
 
-    def at(study: Study, where: Any) -> Any:
+    def evaluate(evaluator: Evaluator, where: Any) -> Any:
         places.append(len(where[0]))
-        return honest(study, where)
+        return honest(evaluator, where)
 
-    monkeypatch.setattr(Study, "at", at)
+    monkeypatch.setattr(Evaluator, "evaluate", evaluate)
     again = pendulum_map(path, resume=True)
     assert path.read_bytes() == unbroken.read_bytes()
     assert again.complete
@@ -471,7 +471,10 @@ def test_other_records_and_other_machines_are_refused(unbroken: Path, tmp_path: 
 # Pictures
 
 
-def drawn_map(verdicts: Any, *axes: Axis, criterion: str = "tumble") -> Map:
+TUMBLES = CriterionWords("time until it tumbles [s]", range=(0.0, 4.0))
+
+
+def drawn_map(verdicts: Any, *axes: Axis, words: CriterionWords = TUMBLES) -> Map:
     """A map of which only the verdicts matter; its machine is not there."""
     verdicts = np.asarray(verdicts, np.int8)
     times = np.where(verdicts == dm.Verdict.UNSTABLE, 2.0, np.inf)
@@ -482,7 +485,8 @@ def drawn_map(verdicts: Any, *axes: Axis, criterion: str = "tumble") -> Map:
         energy_error=np.zeros(verdicts.shape),
         status=np.zeros(verdicts.shape, np.int8),
         edges=None,
-        settings={"criterion": {"criterion": criterion}, "duration": 4.0},
+        settings={"criterion": {"criterion": "one"}, "duration": 4.0},
+        words=words,
         system=machine("pendulum"),
     )
 
@@ -595,15 +599,15 @@ def test_labels_and_shares_are_the_maps() -> None:
     assert viz.stability(drawn_map([0, 1], angle([0, 1], "$x$"))).get_xlabel() == r"\$x\$ [deg]"
 
 
-@pytest.mark.parametrize("criterion", ["tumble", "ftle", "spread"])
-def test_odd_maps_are_drawn(criterion: str) -> None:
+@pytest.mark.parametrize("words", [TUMBLES, CriterionWords("exponent [1/s]"), CriterionWords()])
+def test_odd_maps_are_drawn(words: CriterionWords) -> None:
     three = angle([10.0, 20.0, 30.0])
     odd = {
-        "a point": drawn_map([0], angle([45.0]), criterion=criterion),
-        "all failed": drawn_map([3, 3, 3], three, criterion=criterion),
-        "a point of two axes": drawn_map([[1]], angle([4.0]), angle([5.0]), criterion=criterion),
-        "a row": drawn_map([[0, 1, 0]], angle([4.0]), three, criterion=criterion),
-        "failed areas": drawn_map(np.full((3, 3), 3), three, three, criterion=criterion),
+        "a point": drawn_map([0], angle([45.0]), words=words),
+        "all failed": drawn_map([3, 3, 3], three, words=words),
+        "a point of two axes": drawn_map([[1]], angle([4.0]), angle([5.0]), words=words),
+        "a row": drawn_map([[0, 1, 0]], angle([4.0]), three, words=words),
+        "failed areas": drawn_map(np.full((3, 3), 3), three, three, words=words),
     }
     for name, record in odd.items():
         ax = viz.stability(record)
