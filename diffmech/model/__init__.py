@@ -1,6 +1,7 @@
 """Declarations: what the world is. Nothing here is solved."""
 
 from ._abstract_arguments import trial_arguments as trial_arguments
+from ._abstract_system import AbstractSystem as AbstractSystem, require_system as require_system
 from ._bodies import (
     Particle as Particle,
     PlacedBody as PlacedBody,
@@ -83,8 +84,4 @@ from ._solids import (
     together as together,
     top as top,
 )
-from ._system import (
-    AbstractSystem as AbstractSystem,
-    System as System,
-    require_system as require_system,
-)
+from ._system import System as System

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from ._system import AbstractSystem
+from ._abstract_system import AbstractSystem
 
 
 def rest_zero(system: AbstractSystem, given: Any) -> Any:

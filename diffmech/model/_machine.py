@@ -15,6 +15,7 @@ from .._checks import trial_trace
 from .._typing import AnyArray, Params, Scalar, Vector
 from ..geometry import dot, plus, times
 from ._abstract_arguments import depends, trial_arguments
+from ._abstract_system import checked_description
 from ._bodies import PlacedBody, PlacedParticle
 from ._constraints import AbstractConstraint, Constraints, Holonomic
 from ._hold_constraints import HoldsOfParts
@@ -24,7 +25,7 @@ from ._moving_entries import MovingEntries, Parts, placed
 from ._naming import name_after
 from ._parts import AbstractPart
 from ._solids import Shape, together
-from ._system import System, checked_description
+from ._system import System
 
 _PLANES = {"xy": (0, 1), "xz": (0, 2), "yz": (1, 2)}
 

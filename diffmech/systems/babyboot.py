@@ -81,15 +81,15 @@ def babyboot() -> System:
         lagrangian,
         coordinates={"qA": "rad", "qB": "rad"},
         params=Params(
-            g=9.81,  # pyright: ignore[reportArgumentType]
-            LA=0.075,  # pyright: ignore[reportArgumentType]
-            LB=0.20,  # pyright: ignore[reportArgumentType]
-            mA=0.01,  # pyright: ignore[reportArgumentType]
-            mB=0.1,  # pyright: ignore[reportArgumentType]
-            IA=5e-6,  # pyright: ignore[reportArgumentType]
-            IBx=2.5e-4,  # pyright: ignore[reportArgumentType]
-            IBy=0.5e-4,  # pyright: ignore[reportArgumentType]
-            IBz=2e-4,  # pyright: ignore[reportArgumentType]
+            g=9.81,
+            LA=0.075,
+            LB=0.20,
+            mA=0.01,
+            mB=0.1,
+            IA=5e-6,
+            IBx=2.5e-4,
+            IBy=0.5e-4,
+            IBz=2e-4,
         ),
         landmarks=landmarks,
         links=((0, 1),),
