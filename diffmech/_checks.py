@@ -224,8 +224,8 @@ def as_count(value: Any, label: str, least: int) -> int:
     """A whole number, at least `least`."""
     whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
     if not whole or value < least:
-        found = "traced" if is_traced(value) else repr(value)
-        raise ValueError(f"`{label}` must be a whole number, at least {least}, but is {found}")
+        given = "traced" if is_traced(value) else repr(value)
+        raise ValueError(f"`{label}` must be a whole number, at least {least}, but is {given}")
     return int(value)
 
 
@@ -234,7 +234,7 @@ def trial_trace(
 ) -> tuple[int, ...]:
     """Trace a user's function once on abstract arguments and check the shape that comes out.
 
-    Nothing is computed. `shape=None` accepts any shape; the shape found is returned.
+    Nothing is computed. `shape=None` accepts any shape; the shape that comes out is returned.
     """
     if not callable(function):
         raise ValueError(f"`{label}` must be a function of (q, qd, t, params), but is {function!r}")
@@ -287,8 +287,8 @@ def trial_trace(
             f"{wrong.size}: JAX would take another one, or none, without a word"
         )
     if not hasattr(out, "shape") or not jnp.issubdtype(out.dtype, jnp.floating):
-        found = f"dtype {out.dtype}" if hasattr(out, "dtype") else f"{type(out).__name__}"
-        raise ValueError(f"{who} must return a real float array, but returns {found}")
+        returned_kind = f"dtype {out.dtype}" if hasattr(out, "dtype") else f"{type(out).__name__}"
+        raise ValueError(f"{who} must return a real float array, but returns {returned_kind}")
     if shape is not None and out.shape != shape:
         wanted = (
             "a scalar, shape ()," if shape == () else f"shape {shape}, one entry per coordinate,"

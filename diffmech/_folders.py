@@ -27,7 +27,7 @@ def staged_folder(
     """
     path = Path(path)
     _require_free(path, members, overwrite=overwrite)
-    made = what_is_at(path) is None
+    is_new = what_is_at(path) is None
     stage = path / _STAGE
     try:
         try:
@@ -48,7 +48,7 @@ def staged_folder(
         finally:
             shutil.rmtree(stage, ignore_errors=True)
     finally:
-        if made:
+        if is_new:
             with contextlib.suppress(OSError):  # it holds results now
                 path.rmdir()
 

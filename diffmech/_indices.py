@@ -114,14 +114,14 @@ def _shape(atom: Any) -> tuple[int, ...]:
 
 def _jaxprs(parameters: dict[str, Any]) -> list[tuple[Jaxpr, Sequence[Any]]]:
     """The functions inside an operation, with their constants."""
-    found: list[tuple[Jaxpr, Sequence[Any]]] = []
+    inner: list[tuple[Jaxpr, Sequence[Any]]] = []
     for parameter in parameters.values():
         for each in parameter if isinstance(parameter, tuple | list) else (parameter,):
             if isinstance(each, ClosedJaxpr):
-                found.append((each.jaxpr, each.consts))
+                inner.append((each.jaxpr, each.consts))
             elif isinstance(each, Jaxpr):
-                found.append((each, [None] * len(each.constvars)))
-    return found
+                inner.append((each, [None] * len(each.constvars)))
+    return inner
 
 
 def _beyond(equation: JaxprEqn, values: list[Any]) -> Beyond | None:

@@ -261,11 +261,11 @@ _NONE: frozenset[str] = frozenset()
 
 def _of_class(kind: type) -> dict[str, Any]:
     """What instances find in their class, by name; nothing of installed ones."""
-    found: dict[str, Any] = {}
+    attributes: dict[str, Any] = {}
     for each in reversed(kind.__mro__):
         if not is_installed(each):
-            found |= vars(each)
-    return found
+            attributes |= vars(each)
+    return attributes
 
 
 def _names_of(function: Any) -> frozenset[str]:

@@ -61,20 +61,9 @@ def message(result: Result) -> str:
     return (RESULTS[result] or "it ran to the end").rstrip(".")
 
 
-_NAMES = (
-    "successful",
-    "event_occurred",
-    "max_steps_reached",
-    "dt_min_reached",
-    "nonlinear_max_steps_reached",
-    "nonlinear_divergence",
-    "singular_mass_matrix",
-    "non_finite_motion",
-    "step_too_small",
-    "not_finite_from_the_start",
-    "event_not_a_number",
-    "interrupted",
-)
+# Of all members, Diffrax's too. Equinox's enumerations say how many members they have, but do not
+# list them.
+_NAMES = tuple(RESULTS._name_to_item)  # pyright: ignore[reportAttributeAccessIssue]
 
 
 def same(result: Result, *others: Result) -> bool:

@@ -38,18 +38,18 @@ def _gated(solve: Callable[[], Any]) -> Any:
 @_gated.def_fwd
 def _gated_forward(perturbed: Any, solve: Callable[[], Any]) -> Any:
     del perturbed
-    found, pull = eqx.filter_vjp(lambda solve: solve(), solve)
-    return found, (pull, eqx.filter(found, eqx.is_inexact_array))
+    solution, pull = eqx.filter_vjp(lambda solve: solve(), solve)
+    return solution, (pull, eqx.filter(solution, eqx.is_inexact_array))
 
 
 @_gated.def_bwd
 def _gated_backward(residuals: Any, gradient: Any, perturbed: Any, solve: Any) -> Any:
     del perturbed, solve
-    pull, found = residuals
+    pull, solution = residuals
     asked = jax.tree.map(
-        lambda own, pushed: jnp.zeros_like(own) if pushed is None else pushed, found, gradient
+        lambda own, pushed: jnp.zeros_like(own) if pushed is None else pushed, solution, gradient
     )
-    pairs = list(zip(jax.tree.leaves(asked), jax.tree.leaves(found), strict=True))
+    pairs = list(zip(jax.tree.leaves(asked), jax.tree.leaves(solution), strict=True))
     nothing = _all(jnp.all(pushed == 0) for pushed, _ in pairs)
     there = _all(jnp.all((pushed == 0) | ~jnp.isnan(own)) for pushed, own in pairs)
     (back,) = pull(asked)

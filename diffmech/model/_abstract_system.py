@@ -9,6 +9,7 @@ import equinox as eqx
 import numpy as np
 
 from .._checks import as_vector, briefly, require_kind
+from .._printing import aligned
 from .._typing import AnyArray, Params
 from ._coordinates import CoordinateUnits, FixedMapping
 from ._drawing import checked_drawing
@@ -128,12 +129,8 @@ class AbstractSystem(eqx.Module):
             for path, leaf in parameter_paths(self.params).items()
         )
         starts = ", ".join(self.starts) or "none named"
-        return (
-            f"{self.name}\n"
-            f"  coordinates  {units}\n"
-            f"  parameters   {values or 'none'}\n"
-            f"  starts       {starts}"
-        )
+        rows = [("coordinates", units), ("parameters", values or "none"), ("starts", starts)]
+        return aligned(rows, self.name)
 
 
 def _numbers(leaf: np.ndarray) -> str:
@@ -146,9 +143,9 @@ def _numbers(leaf: np.ndarray) -> str:
     return f"[{', '.join(parts)}]"
 
 
-def require_system(system: Any) -> None:
-    """Refuse what is not a machine."""
-    require_kind(system, AbstractSystem, "system", "a `System` or an `Explicit`")
+def require_system(value: Any, label: str = "system") -> None:
+    """Refuse what is not a machine, under the name of the argument it was passed as."""
+    require_kind(value, AbstractSystem, label, "a `System` or an `Explicit`")
 
 
 def checked_description(

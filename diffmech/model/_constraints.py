@@ -117,11 +117,11 @@ class Pfaffian(AbstractConstraint):
             )
         rows = shape[0] if len(shape) == 2 else 1
         if self.drift is not None:
-            found = trial_trace(self.drift, label, None, q, t, params)
-            if found != (rows,) and not (rows == 1 and found == ()):
+            drift_shape = trial_trace(self.drift, label, None, q, t, params)
+            if drift_shape != (rows,) and not (rows == 1 and drift_shape == ()):
                 raise ValueError(
                     f"the drift of `{label}` ({_called(self.drift)}) must return shape ({rows},), "
-                    f"one number per row of the matrix, but returns shape {found}"
+                    f"one number per row of the matrix, but returns shape {drift_shape}"
                 )
         return {self.name or label: rows}
 
@@ -155,7 +155,7 @@ def checked_constraints(
         pairs = [(None, given)]
     else:
         pairs = [(None, one) for one in (given if isinstance(given, Sequence) else [given])]
-    made: list[AbstractConstraint] = []
+    named: list[AbstractConstraint] = []
     rows: list[str] = []
     taken: list[str] = []
     for i, (name, one) in enumerate(pairs):
@@ -173,8 +173,8 @@ def checked_constraints(
         for block, count in one.tried(n, params, label).items():
             taken.append(block)
             rows += [block] if count == 1 else [f"{block}[{k}]" for k in range(count)]
-        made.append(one)
-    return tuple(made), tuple(rows)
+        named.append(one)
+    return tuple(named), tuple(rows)
 
 
 def _name_of(constraint: AbstractConstraint) -> str | None:

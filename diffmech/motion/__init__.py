@@ -79,7 +79,7 @@ from ._newton import newton as newton
 from ._rank import rank_distance as rank_distance
 from ._reactions import (
     Reaction as Reaction,
-    held_of as held_of,
+    joint_loads_of as joint_loads_of,
     reactions as reactions,
     reactions_along as reactions_along,
 )
@@ -103,4 +103,4 @@ from ._starts import (
     require_consistent as require_consistent,
 )
 from ._state import Field as Field, pack as pack, unpack as unpack
-from ._symmetries import Trials as Trials, typical_rate as typical_rate
+from ._symmetries import SymmetryTrials as SymmetryTrials, typical_rate as typical_rate

@@ -128,9 +128,9 @@ def body_states_of(
     parts: Callable[..., Any], q: Vector, qd: Vector, t: Scalar, params: Params
 ) -> dict[str, BodyState]:
     """Every body and particle among the parts."""
-    made, rates = placed(parts, q, qd, t, params)
+    placed_parts, rates = placed(parts, q, qd, t, params)
     states = {}
-    for name, part in made.items():
+    for name, part in placed_parts.items():
         if isinstance(part, PlacedBody):
             rotation = part.pose.rotation
             states[name] = BodyState(
@@ -175,8 +175,8 @@ def body_states_along(
     params: Params,
 ) -> dict[str, BodyState]:
     """Every body along a run: arrays with a leading time axis."""
-    found = in_batches(_along, parts, (qs, qds, ts), params)
-    return {n: found[n] for n in part_names(parts, qs[0], ts[0], params) if n in found}
+    states = in_batches(_along, parts, (qs, qds, ts), params)
+    return {n: states[n] for n in part_names(parts, qs[0], ts[0], params) if n in states}
 
 
 def body_states(
@@ -185,5 +185,5 @@ def body_states(
     """What every body and particle of a machine does at one instant, by name."""
     parts = require_parts(system, "the state of single bodies")
     q_, qd_, t_, params_ = prepare(system, t, params, q=q, qd=qd)
-    found = _body_states(parts, q_, qd_, t_, params_)
-    return {n: found[n] for n in part_names(parts, q_, t_, params_) if n in found}
+    states = _body_states(parts, q_, qd_, t_, params_)
+    return {n: states[n] for n in part_names(parts, q_, t_, params_) if n in states}

@@ -34,10 +34,10 @@ class Violations(NamedTuple):
 
 def multipliers_of(laws: Laws, q: Vector, qd: Vector, t: Scalar, params: Params) -> AnyArray:
     """λ, shape (m,); NaN where it is not unique."""
-    found = motion_of(laws, q, qd, t, params).multipliers
+    lam = motion_of(laws, q, qd, t, params).multipliers
     mass = mass_matrix_of(laws, q, qd, t, params)
     _, inverse = inverse_of_rows(scaled_rows(laws, mass, q, t, params))
-    return jnp.where(unique_rows(inverse), found, jnp.nan)
+    return jnp.where(unique_rows(inverse), lam, jnp.nan)
 
 
 def violations_of(laws: Laws, q: Vector, qd: Vector, t: Scalar, params: Params) -> Violations:
