@@ -80,9 +80,20 @@ def warn_if_single_precision() -> None:
 
 
 def as_array(value: Any) -> AnyArray:
-    """Numbers, lists and NumPy arrays as float arrays; JAX arrays (traced ones too) as they are.
+    """Numbers, lists and NumPy arrays as float arrays: the converter of parameters' fields.
 
-    NumPy is the resting form on purpose: it does not start JAX's backend.
+        length: Scalar = eqx.field(converter=dm.as_array)  # [m]
+
+    Args:
+        value: a number, nested lists of numbers, or an array, of any shape.
+
+    Returns:
+        An array of the same shape: NumPy's, in float64, which does not start JAX's backend. A JAX
+        array, traced or not, is returned as it is; of whole numbers or truths, in the precision in
+        force.
+
+    Raises:
+        ValueError: it is complex, or not made of numbers.
     """
     if isinstance(value, list | tuple) and any(
         isinstance(leaf, jax.Array) for leaf in jax.tree.leaves(value)

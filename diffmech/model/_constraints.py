@@ -53,7 +53,9 @@ class Holonomic(AbstractConstraint):
 
     `phi` is a pure JAX function that returns m numbers, shape (m,), or one, shape (). It may
     depend on time: a pivot that is moved, a guide that turns. Its multiplier is the force along
-    the gradient of φ: with φ in metres, in newtons.
+    the gradient of φ: with φ in metres, in newtons. `name` is that of its rows in print.
+
+    `System` raises a ValueError for other shapes.
     """
 
     phi: Callable[..., Any]
@@ -88,7 +90,9 @@ class Pfaffian(AbstractConstraint):
 
     For rolling, skates and knife edges: constraints that are no function's rate. `matrix` returns
     shape (m, n), or (n,) for a single row; `drift` returns shape (m,), or () for a single row, and
-    is zero if left out. The multiplier of a row that is a velocity is a force.
+    is zero if left out. The multiplier of a row that is a velocity [m/s] is a force [N].
+
+    `System` raises a ValueError for other shapes.
     """
 
     matrix: Callable[..., Any]

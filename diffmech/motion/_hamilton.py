@@ -67,7 +67,9 @@ def _hamilton(
 def velocity(
     system: AbstractSystem, q: Coordinates, p: Coordinates, t: Number = 0.0, params: Params = None
 ) -> Vector:
-    """The rates q̇ that belong to the momenta p, by solving ∂L/∂q̇ (q, q̇, t) = p; shape (n,).
+    """The rates q̇ that belong to the momenta p, by solving ∂L/∂q̇ (q, q̇, t) = p.
+
+    Both of shape (n,); p in [kg m/s] for lengths and [kg m²/s] for angles, q̇ in [1/s].
 
     Raises:
         ValueError: no rates have these momenta (a singular mass matrix, or p out of reach). Under a
@@ -88,7 +90,11 @@ def velocity(
 def hamiltonian(
     system: AbstractSystem, q: Coordinates, p: Coordinates, t: Number = 0.0, params: Params = None
 ) -> Scalar:
-    """H(q, p, t) = p·q̇ − L, with q̇ eliminated by the Legendre transform [J]."""
+    """H(q, p, t) = p·q̇ − L, with q̇ eliminated by the Legendre transform, shape () [J].
+
+    Raises:
+        ValueError: as `velocity`.
+    """
     laws = require_lagrangian(system, "the Hamiltonian")
     qd = velocity(system, q, p, t, params)
     return _hamilton(laws, *prepare(system, t, params, q=q, qd=qd))[0]
@@ -103,6 +109,9 @@ def hamilton_equations(
 
     Returns:
         (q̇, ṗ), each of shape (n,).
+
+    Raises:
+        ValueError: as `velocity`.
     """
     laws = require_lagrangian(system, "Hamilton's equations")
     qd = velocity(system, q, p, t, params)

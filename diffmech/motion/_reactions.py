@@ -39,10 +39,14 @@ _SLIPS = 6  # of a joint: three shifts and three turns
 
 
 class Reaction(NamedTuple):
-    """What a joint does to the parts beyond it, in space components; or along a run, (k, 3).
+    """What a joint does to the parts beyond it, in space components.
 
-    `force` [N] acts at `point` [m], the origin of the joint's frame; `moment` [N m] is about it.
     The parts before the joint feel the opposite.
+
+    Attributes:
+        force: F, shape (3,), or (k, 3) along a run [N].
+        moment: M about `point`, the same shapes [N m].
+        point: where the force acts, the origin of the joint's frame, the same shapes [m].
     """
 
     force: AnyArray
@@ -175,6 +179,11 @@ def reactions(
 ) -> dict[str, Reaction]:
     """Force and moment of every joint of a machine of parts, on the motion from this state.
 
+        (F, M) = d/dt ∂L/∂(ṡ, φ̇) − ∂L/∂(s, φ) − Q   at s = φ = 0,
+
+    s and φ a shift and a turn in space of all that is beyond the joint; of a hold
+    (F, M) = λ·∂(rows)/∂(s, φ).
+
     Joints are named where the machine is declared, `joint("elbow", pose)`; a `Hold` has the name of
     its part, and acts on the second of its bodies. Springs, dampers, forces and torques of the
     parts are accounted for; generalised `forces=` and constraints beside the holds are taken as
@@ -184,7 +193,10 @@ def reactions(
     it, `joint("ground", pose)`: its reaction is what is missing.
 
     Returns:
-        By name, `Reaction(force, moment, point)`.
+        By name, `Reaction(force, moment, point)`, each of shape (3,).
+
+    Raises:
+        ValueError: the machine was not declared by its parts, or has no joints and no holds.
     """
     names = require_joints(system)
     reactions_by_name = _reactions(system.laws, *prepare(system, t, params, q=q, qd=qd))

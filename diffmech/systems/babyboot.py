@@ -7,7 +7,8 @@ q = (qA, qB) [rad]: qA of the rod from the downward vertical, qB of the plate ab
 qA = qB = 0 body and world axes agree: n_z up, the rod along −n_z, the plate's normal along b_x
 (the inertias say so: IBx = IBy + IBz is the thin plate's largest moment).
 
-T. R. Kane, Int. J. Mech. Eng. Education 2 (1974) 45; numbers as in MotionGenesis.
+T. R. Kane, "Mechanical demonstration of mathematical stability and instability", International
+Journal of Mechanical Engineering Education 2(4) (1974) 45-47; numbers as in MotionGenesis.
 """
 
 import equinox as eqx
