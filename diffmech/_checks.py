@@ -295,7 +295,7 @@ def trial_trace(
     if wrong is not None:
         raise ValueError(
             f"{who} must stay within its arrays, but asks for entry {wrong.entry} of an axis with "
-            f"{wrong.size}: JAX would take another one, or none, without a word"
+            f"{wrong.size}: JAX would silently take another one, or none"
         )
     if not hasattr(out, "shape") or not jnp.issubdtype(out.dtype, jnp.floating):
         returned_kind = f"dtype {out.dtype}" if hasattr(out, "dtype") else f"{type(out).__name__}"

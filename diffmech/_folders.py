@@ -104,8 +104,8 @@ def _claim(stage: Path, wanted: Path) -> None:
             if not stage.exists():
                 raise
             raise BlockingIOError(
-                f"somebody is writing to `{wanted}` at the moment: wait, choose another "
-                f"place, or remove `{stage}` if nobody is"
+                f"another process is writing to `{wanted}` at the moment: wait, choose another "
+                f"place, or remove `{stage}` if none is"
             ) from error
     finally:
         shutil.rmtree(own, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""Constant indices beyond the end of an array, which JAX takes without a word.
+"""Constant indices beyond the end of an array, which JAX accepts silently.
 
 `q[5]` of a traced array of two entries is its last one, and `x.at[5].set(...)` changes nothing.
 Both are seen in a function's jaxpr where the index is a constant; an index that is computed from

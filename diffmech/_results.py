@@ -27,7 +27,7 @@ class RESULTS(diffrax.RESULTS):  # pyright: ignore[reportGeneralTypeIssues]
         "a number of the start, the sample times or the parameters is NaN or infinite"
     )
     event_not_a_number = (
-        "the condition of an event is NaN, so nobody knows whether it happens: check divisions, "
+        "the condition of an event is NaN, so it is not known whether it happens: check divisions, "
         "square roots and logarithms in it near this state"
     )
     interrupted = "stopped by the user; what was computed up to there is kept"

@@ -64,7 +64,7 @@ def _all(truths: Iterable[Any]) -> Any:
 
 
 def with_sound_gradient(solve: Callable[[], _T]) -> _T:
-    """What `solve()` returns, with a gradient that does not invent numbers.
+    """What `solve()` returns; its gradient is 0 where nothing is asked, and NaN for NaN.
 
     A loss that leaves failed motions out pulls zeros back through them; where they ran into NaN,
     zero times NaN would make NaN of the whole gradient: nothing asked gives nothing. A loss of what

@@ -38,7 +38,6 @@ from ._coordinates import (
     CoordinateUnits as CoordinateUnits,
     FixedMapping as FixedMapping,
 )
-from ._given_starts import rest_zero as rest_zero
 from ._hold_constraints import HoldsOfParts as HoldsOfParts
 from ._holds import AbstractHold as AbstractHold
 from ._joints import (
@@ -83,6 +82,7 @@ from ._parameters import (
     replace_params as replace_params,
     require_finite_params as require_finite_params,
 )
+from ._partial_starts import rest_zero as rest_zero
 from ._parts import (
     Actions as Actions,
     Scenery as Scenery,

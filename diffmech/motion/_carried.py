@@ -1,4 +1,4 @@
-"""What coordinates carry: forces that are nobody's, because nothing can move along them.
+"""Where the coordinates carry a body: forces that no hold exerts and that are not determined.
 
 A coin whose height follows from its lean is carried by its coordinates; the hold that keeps it from
 slipping says nothing of its weight. Such a force is not zero, but not known either.

@@ -1,4 +1,4 @@
-"""Starts of which only a part is given."""
+"""Starts and rates of which only some coordinates are given, by name."""
 
 from collections.abc import Mapping
 from typing import Any
