@@ -356,7 +356,7 @@ import warnings
 import equinox as eqx
 import numpy as np
 import diffmech as dm
-from tests.test_fingerprint import by_closure, by_loop_body
+from tests.simulation.test_fingerprint import by_closure, by_loop_body
 
 k, set_k = by_loop_body()
 level, set_level = by_closure()
