@@ -127,7 +127,7 @@ def what_is_at(path: str | Path) -> str | None:
     """A "file", a "folder", something "else", or None for nothing.
 
     Raises:
-        PermissionError: nobody can tell, for a folder on the way may not be entered; it is named.
+        PermissionError: a folder on the way, which is named, may not be entered.
     """
     path = Path(path)
     try:

@@ -21,7 +21,7 @@ from .._results import Status
 from .._typing import AnyArray, Coordinates, Number, Params
 from ..lanes import STOPS, Frame, FramePlan, FrameRun, Reached, frame_at, frame_of
 from ..model import AbstractSystem, Laws, rest_zero
-from ..motion import Trials, jacobian_of, prepare, require_consistent, residual_of
+from ..motion import SymmetryTrials, jacobian_of, prepare, require_consistent, residual_of
 from ._lyapunov_record import Lyapunov
 
 _SAMPLES = 512  # running estimates kept
@@ -235,7 +235,7 @@ def _estimates(times: np.ndarray, grown: np.ndarray) -> tuple[Any, Any, Any]:
 def _undriven(laws: Any, met: Reached, params: Params) -> bool:
     """Whether time itself changes nothing, tried where the motion was."""
     ys = np.concatenate([met.q, met.qd], axis=1)[:_TRIED]
-    trials = Trials(laws, 1.0, 1.0, params)
+    trials = SymmetryTrials(laws, 1.0, 1.0, params)
     here = trials.accelerations(ys, float(met.t[0]))
     others = float(met.t[0]) + np.random.default_rng(5).uniform(0, 10, 3)
     return all(trials.same(here, trials.accelerations(ys, t)) for t in others)

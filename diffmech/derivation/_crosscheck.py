@@ -154,7 +154,7 @@ def crosscheck(
 
 
 def _require_same(system: AbstractSystem, against: AbstractSystem) -> None:
-    require_kind(against, AbstractSystem, "against", "a `System` or an `Explicit`")
+    require_system(against, "against")
     if tuple(against.coordinates) != tuple(system.coordinates):
         raise ValueError(
             f"`against` must have the coordinates of {system.name!r}, "
