@@ -193,7 +193,7 @@ def _verdict(
     holds = rows.holding()
     wrong = [int(j) for j in np.flatnonzero(~holds)] if comparable else []
     lost, says = undetermined(case)
-    library = Library(truth, case.symbols) if wrong and truth.places is not None else None
+    library = Library(truth, case.symbols) if wrong and truth.registers is not None else None
     found = mistakes(case, library, wrong, rng)
     meant = meanings(case, holds, quantities_of(case)) if comparable else {}
     needed = truth.n - _rank_of_rows(truth, case.points)
@@ -245,7 +245,7 @@ def _equation(
     at = int(np.argmax(np.nan_to_num(column, nan=-1.0)))
     verdict, factor, guess, where, term, credit = RIGHT, None, "", "", "", 1.0
     line = written.lines[j] if written.lines else None
-    place = None
+    start = None
     if not np.any(case.rows.comparable) or (holds[j] and not finite[j]):
         verdict, credit, guess = UNDECIDED, 0.0, "it is not finite at some states"
         at = int(np.argmin(np.isfinite(case.rows.value[:, j])))
@@ -254,11 +254,11 @@ def _equation(
         if mistake is not None:
             explanation = mistake.explanation
             guess, where, term = explanation.guess, explanation.where, explanation.term
-            line, place = mistake.line, mistake.column
+            line, start = mistake.line, mistake.column
             several = 1 + explanation.term.count("; ")
             own = j if j in sizes else max(sizes, default=-1)  # by what the piece is called
             total = sizes.get(explanation.row if explanation.row >= 0 else own, 0)
-            credit = max(1 - several / total, 0.0) if total and explanation.place >= 0 else 0.0
+            credit = max(1 - several / total, 0.0) if total and explanation.register >= 0 else 0.0
     elif says[j]:
         # It holds, and yet it is no equation of motion, or none that was not there.
         empty = says[j] == EMPTY
@@ -270,7 +270,7 @@ def _equation(
             verdict = UP_TO_A_FACTOR
     return EquationCheck(
         j + 1, written.texts[j] if j < len(written.texts) else f"residual {j + 1}", verdict,
-        factor, where, term, guess, float(column[at]), _state(case, at), line, place, credit,
+        factor, where, term, guess, float(column[at]), _state(case, at), line, start, credit,
     )  # fmt: skip
 
 
@@ -283,8 +283,8 @@ def _state(case: Case, at: int) -> dict[str, float]:
             found[name + mark] = float(value)
     found["t"] = float(points.t[at])
     given = case.truth.given(points)
-    for path, place in names.parameters.items():
-        found[path] = float(given[place][at])
+    for path, register in names.parameters.items():
+        found[path] = float(given[register][at])
     return found
 
 

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import equinox as eqx
 import numpy as np
 
+from .._printing import tabled
 from ..model import FixedMapping
 
 _AS_LARGE = 0.999  # of the largest disagreement
@@ -114,9 +115,9 @@ class Crosscheck(eqx.Module):
         for found, values, sizes, labels in self._compared():
             if found == kind and first in values and second in values:
                 gaps = _gaps(values[first], values[second], sizes)
-                state, place = np.unravel_index(int(np.argmax(gaps)), gaps.shape)
+                state, entry = np.unravel_index(int(np.argmax(gaps)), gaps.shape)
                 return Disagreement(
-                    float(gaps[state, place]), kind, labels[place], (first, second), int(state)
+                    float(gaps[state, entry]), kind, labels[entry], (first, second), int(state)
                 )
         return Disagreement(0.0, kind, "", (first, second), 0)
 
@@ -219,7 +220,7 @@ class Crosscheck(eqx.Module):
         count = _spelled(len(self.formulations)).lower()
         plural = "" if count == "one" else "s"
         lines = [f"{self.name}: {count} formulation{plural} at {len(self.t)} random states"]
-        lines += _aligned(table)
+        lines.append(tabled(table, left=(0, len(kinds) + 1), indent="  "))
         if self.reactions:
             gaps = ", ".join(f"{kind}s {_size(gap)}" for kind, gap in self._gaps_of_joints())
             ways = " and by ".join(self.reactions)
@@ -246,19 +247,6 @@ def _spelled(count: int) -> str:
 
 def _size(size: float) -> str:
     return f"{size:.1e}" if np.isfinite(size) else "NaN"
-
-
-def _aligned(table: list[list[str]]) -> list[str]:
-    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    last = len(widths) - 1
-    return [
-        "  "
-        + "  ".join(
-            cell.ljust(width) if i in (0, last) else cell.rjust(width)
-            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in table
-    ]
 
 
 def _finite(size: float) -> float | None:

@@ -33,13 +33,13 @@ class Equation(NamedTuple):
     """left − right of one equation.
 
     Attributes:
-        place: of the difference.
+        register: of the difference.
         text: as it was written.
         line: where it begins.
-        spans: where in the text what is written at a place stands.
+        spans: where in the text what is written at a register stands.
     """
 
-    place: Register
+    register: Register
     text: str
     line: int
     spans: dict[Register, Span]
@@ -123,7 +123,7 @@ class _Reader:
 
     def knows(self, name: str) -> bool:
         """Whether a name means something of the machine."""
-        return name in self._symbols.places or name in FUNCTIONS or name == "pi"
+        return name in self._symbols.registers or name in FUNCTIONS or name == "pi"
 
     def definition(self) -> tuple[str, Register]:
         """name = sum."""
@@ -146,8 +146,8 @@ class _Reader:
         self._finish("an equation has one '='")
         last = self._tokens[-1]
         text = self._source.excerpt((first.line, first.column), (last.line, last.column))
-        place = self._tape.operate("sub", left, right)
-        return Equation(place, text.strip(), first.line, self.spans)
+        register = self._tape.operate("sub", left, right)
+        return Equation(register, text.strip(), first.line, self.spans)
 
     def _peek(self) -> Token:
         return self._tokens[self._at]
@@ -178,10 +178,10 @@ class _Reader:
             raise self._source.mistake(token, "this bracket was never opened")
         raise self._source.mistake(token, f"{quoted(token.text)} is not expected here")
 
-    def _noted(self, begin: Token, place: Register) -> Register:
+    def _noted(self, begin: Token, register: Register) -> Register:
         behind = self._tokens[self._at - 1]
-        self.spans[place] = ((begin.line, begin.column), (behind.line, behind.after))
-        return place
+        self.spans[register] = ((begin.line, begin.column), (behind.line, behind.after))
+        return register
 
     def _sum(self) -> Register:
         begin = self._peek()
@@ -280,15 +280,15 @@ class _Reader:
         if name in self._given:
             self._used.add(name)
             return self._given[name]
-        if name in self._symbols.places:
-            return self._symbols.places[name]
+        if name in self._symbols.registers:
+            return self._symbols.registers[name]
         if name == "pi":
             return self._tape.constant(math.pi)
         raise self._source.mistake(token, self._unknown(name))
 
     def _unknown(self, name: str) -> str:
         bare = name.rstrip("'")
-        if bare != name and (bare in self._symbols.places or bare in self._given):
+        if bare != name and (bare in self._symbols.registers or bare in self._given):
             if bare in self._symbols.coordinates:
                 return f"{quoted(name)} has too many primes: '' is the acceleration"
             return f"only coordinates have rates, but {quoted(bare)} is none"

@@ -45,10 +45,10 @@ class HandWritten(NamedTuple):
         form: "text", "accelerations", "residuals", "mass and bias" or "Lagrangian".
         texts: what each equation is called in print.
         evaluate: their values, shape (states, equations), at points.
-        places: of each on the truth's tape; None if a function is no JAX function.
+        registers: of each on the truth's tape; None if a function is no JAX function.
         uses_multipliers: whether λ is among the unknowns.
         remarks: what was noticed on the way.
-        spans: of each equation, where in the text what is written at a place stands.
+        spans: of each equation, where in the text what is written at a register stands.
         lines: of the text, where each begins.
         source: of the text.
     """
@@ -56,7 +56,7 @@ class HandWritten(NamedTuple):
     form: str
     texts: tuple[str, ...]
     evaluate: Callable[[Points], np.ndarray]
-    places: np.ndarray | None
+    registers: np.ndarray | None
     uses_multipliers: bool = False
     remarks: tuple[str, ...] = ()
     spans: tuple[dict[int, Span], ...] = ()
@@ -107,14 +107,14 @@ def _arguments(function: Callable[..., Any]) -> int:
 
 def _from_text(truth: Truth, text: str, symbols: Symbols) -> HandWritten:
     found = read_text(text, truth.tape, symbols)
-    places = np.array([one.place for one in found.equations], dtype=np.int64)
-    needed = set(truth.tape.needed_for(places))
+    registers = np.array([one.register for one in found.equations], dtype=np.int64)
+    needed = set(truth.tape.needed_for(registers))
     remarks = tuple(f"the name {name!r} is given a meaning and never used" for name in found.unused)
     return HandWritten(
         "text",
         tuple(one.text for one in found.equations),
-        lambda points: truth.of(points, places),
-        places,
+        lambda points: truth.of(points, registers),
+        registers,
         bool(needed & set(truth.inputs.lam.tolist())),
         remarks,
         tuple(one.spans for one in found.equations),
@@ -208,7 +208,7 @@ def _from_lagrangian(truth: Truth, function: Any) -> HandWritten:
 
     texts = tuple(f"d/dt dL/d{name}' - dL/d{name}" for name in truth.system.coordinates)
     found = _written(truth, "Lagrangian", residuals, texts)
-    if found.places is None:
+    if found.registers is None:
         raise ValueError(f"a Lagrangian must be made of JAX operations, but {_name(function)} "
                          "turns values into plain numbers: write `jnp.sin` for `np.sin`, and "
                          "`jnp.where` for `if`")  # fmt: skip
@@ -238,29 +238,29 @@ def _written(
     truth: Truth, form: str, residuals: Callable[..., Any], texts: tuple[str, ...] = ()
 ) -> HandWritten:
     """On the tape if that can be, else evaluated state by state."""
-    places: np.ndarray | None
+    registers: np.ndarray | None
     try:
-        places = np.asarray(write(truth.tape, residuals, *truth.inputs))
+        registers = np.asarray(write(truth.tape, residuals, *truth.inputs))
     except _WrongShapeError:
         raise
     except NotScalar:
-        places = None
+        registers = None
     except Exception:  # NumPy's functions and `if` refuse what is traced, each in its own way
-        places = None
-    if places is None:
+        registers = None
+    if registers is None:
         try:
-            places = written_by_objects(truth.tape, residuals, truth.inputs)
+            registers = written_by_objects(truth.tape, residuals, truth.inputs)
         except _WrongShapeError:
             raise
         except Exception:  # so does whatever needs a number to go on
-            places = None
-    if places is not None and places.ndim != 1:
-        raise ValueError(f"residuals must have shape (m,), but have shape {places.shape}")
-    if places is not None and not texts:
-        texts = tuple(f"residual {i + 1}" for i in range(len(places)))
-    if places is not None:
-        known = places
-        return HandWritten(form, texts, lambda points: truth.of(points, known), places)
+            registers = None
+    if registers is not None and registers.ndim != 1:
+        raise ValueError(f"residuals must have shape (m,), but have shape {registers.shape}")
+    if registers is not None and not texts:
+        texts = tuple(f"residual {i + 1}" for i in range(len(registers)))
+    if registers is not None:
+        known = registers
+        return HandWritten(form, texts, lambda points: truth.of(points, known), registers)
 
     def evaluate(points: Points) -> np.ndarray:
         return _state_by_state(residuals, points)

@@ -156,8 +156,8 @@ def random_states(system: AbstractSystem, params: Params, count: int, seed: int)
     rng = np.random.default_rng(seed)
     ground, refused = _Ground(system, params), 0
     kept: dict[str, _Candidates] = {}
-    for place, regime in enumerate(REGIMES):
-        wanted = len(range(place, count, len(REGIMES)))
+    for first, regime in enumerate(REGIMES):
+        wanted = len(range(first, count, len(REGIMES)))
         if not wanted:
             continue
         many = wanted * (_POOL if regime == "near a pole" else 2)

@@ -86,10 +86,10 @@ def on_parameters(case: Case, vary: str) -> list[str]:
 
 def _zeros(case: Case) -> list[str]:
     leaves = jax.tree.leaves(case.truth.system.params)
-    places = jax.tree.leaves(case.truth.inputs.params)
+    registers = jax.tree.leaves(case.truth.inputs.params)
     return [
-        spelled(case.truth.tape, int(place), case.symbols.spelled)
-        for leaf, where in zip(leaves, places, strict=True)
-        for value, place in zip(np.ravel(leaf), np.ravel(where), strict=True)
+        spelled(case.truth.tape, int(register), case.symbols.spelled)
+        for leaf, where in zip(leaves, registers, strict=True)
+        for value, register in zip(np.ravel(leaf), np.ravel(where), strict=True)
         if value == 0
     ]

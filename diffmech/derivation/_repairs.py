@@ -66,15 +66,15 @@ class Pieces:
         self._states = len(size)
         self._values: dict[Register, Any] = {}
         with np.errstate(all="ignore"):
-            for place in self._order:
-                name, arguments = tape.operations[place]
+            for register in self._order:
+                name, arguments = tape.operations[register]
                 if name == "constant":
-                    self._values[place] = arguments[0]
+                    self._values[register] = arguments[0]
                 elif name == "input":
-                    self._values[place] = given[place]
+                    self._values[register] = given[register]
                 else:
                     taken = [self._values[a] for a in arguments]
-                    self._values[place] = on_arrays(name)(*taken)
+                    self._values[register] = on_arrays(name)(*taken)
         self._work = 0
         self._later: dict[Register, list[Register]] = {}
 
@@ -84,10 +84,10 @@ class Pieces:
         """Everything that would put the equation right, `inputs` being quantities by name."""
         found: list[Repair] = []
         pieces = [
-            (place, argument)
-            for place in reversed(self._order)  # what little depends on is tried first
-            if self._tape.operations[place].name not in ("constant", "input")
-            for argument in dict.fromkeys(self._tape.operations[place].arguments)
+            (register, argument)
+            for register in reversed(self._order)  # what little depends on is tried first
+            if self._tape.operations[register].name not in ("constant", "input")
+            for argument in dict.fromkeys(self._tape.operations[register].arguments)
             if self._tape.kind(argument) is float
         ]
         value = self._on(self._values[self._row])
@@ -119,21 +119,21 @@ class Pieces:
         taken = [instead if a == piece else self._values[a] for a in arguments]
         with np.errstate(all="ignore"):
             changed[operation] = on_arrays(name)(*taken)
-            for place in self._after(operation):
-                name, arguments = self._tape.operations[place]
+            for register in self._after(operation):
+                name, arguments = self._tape.operations[register]
                 taken = [changed[a] if a in changed else self._values[a] for a in arguments]
-                changed[place] = on_arrays(name)(*taken)
+                changed[register] = on_arrays(name)(*taken)
         return changed.get(self._row, self._values[self._row])
 
     def _after(self, operation: Register) -> list[Register]:
         """What depends on an operation, in order."""
         if operation not in self._later:
             reached, found = {operation}, []
-            for place in self._order:
-                name, arguments = self._tape.operations[place]
+            for register in self._order:
+                name, arguments = self._tape.operations[register]
                 if name not in ("constant", "input") and not reached.isdisjoint(arguments):
-                    reached.add(place)
-                    found.append(place)
+                    reached.add(register)
+                    found.append(register)
             self._later[operation] = found
         return self._later[operation]
 
@@ -214,9 +214,9 @@ class Pieces:
                     yield Repair(Explanation(cost + _OWN, "", "", text), piece, operation)
             if self._tape.operations[piece].name != "input":
                 return
-            for name, place in inputs.items():
-                if place != piece:
-                    other = self._given[place]
+            for name, register in inputs.items():
+                if register != piece:
+                    other = self._given[register]
                     if self._is_right(self._with(operation, piece, other)):
                         words = f"{named(piece)} where {name} belongs"
                         cost = 1.9 + _OWN

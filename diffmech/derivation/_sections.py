@@ -76,10 +76,10 @@ class Sections:
         """
         return ScalarMotion(self.tape, self.system.laws, self.q, self.qd, self.t, self.params)
 
-    def collected(self, places: Registers) -> Registers:
+    def collected(self, registers: Registers) -> Registers:
         """The same in fewer operations."""
         state = [*self.q, *self.qd, self.t]
-        return collected(self.tape, places, state, far=[*self.q, self.t])
+        return collected(self.tape, registers, state, far=[*self.q, self.t])
 
     @property
     def is_explicit(self) -> bool:

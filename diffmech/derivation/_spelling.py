@@ -80,8 +80,8 @@ class _Speller:
         inputs = (*page.numbers, *page.q, page.t, *page.qd, *page.qdd, *page.lam)
         self._names = dict(zip(inputs, names, strict=True))
         self._shared = shared(page)
-        for k, place in enumerate(self._shared):
-            self._names[place] = numbered(k + 1)
+        for k, register in enumerate(self._shared):
+            self._names[register] = numbered(k + 1)
 
     def spelling(self) -> Spelling:
         page = self._page
@@ -120,12 +120,12 @@ class _Speller:
         numbers = ",".join(str(i + 1) for i in index)
         return f"{self._indexed.format(letter, numbers)} = {text}"
 
-    def _text(self, place: Register) -> str:
-        return self._tidied(spelled(self._page.tape, place, self._names, self._notation))
+    def _text(self, register: Register) -> str:
+        return self._tidied(spelled(self._page.tape, register, self._names, self._notation))
 
-    def _defined(self, place: Register) -> str:
-        names = {key: name for key, name in self._names.items() if key != place}
-        return self._tidied(spelled(self._page.tape, place, names, self._notation))
+    def _defined(self, register: Register) -> str:
+        names = {key: name for key, name in self._names.items() if key != register}
+        return self._tidied(spelled(self._page.tape, register, names, self._notation))
 
     def _line(self, line: Line) -> str:
         return f"{self._sum(line.left)} = {self._sum(line.right)}"

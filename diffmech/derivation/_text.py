@@ -1,4 +1,4 @@
-"""Words and signs of equations written as text, each with the place where it stands."""
+"""Words and signs of equations written as text, each with its line and column."""
 
 import re
 from typing import NamedTuple
@@ -40,7 +40,7 @@ class Token(NamedTuple):
 
 
 class UnreadableTextError(ValueError):
-    """What is wrong with a text, where, and the line with a caret below the place."""
+    """What is wrong with a text, where, and the line with a caret below the column."""
 
 
 class Source:
@@ -67,7 +67,7 @@ class Source:
         )
 
     def excerpt(self, first: tuple[int, int], last: tuple[int, int]) -> str:
-        """The text between two places, (line, column) each."""
+        """The text between two positions, (line, column) each."""
         if first[0] != last[0]:
             return self.lines[first[0] - 1][first[1] - 1 :].split("#")[0].strip()
         return self.lines[first[0] - 1][first[1] - 1 : last[1] - 1]

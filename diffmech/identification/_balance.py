@@ -74,8 +74,8 @@ class Balance:
     Attributes:
         tape: the scalar program.
         written: whether the equations are on it.
-        inputs: places of q, q̇, q̈, λ, t and the parameters.
-        places: of everything, by name.
+        inputs: registers of q, q̇, q̈, λ, t and the parameters.
+        registers: of everything, by name.
         m: number of constraint rows.
     """
 
@@ -93,7 +93,7 @@ class Balance:
             written = _with_unknowns(laws, n, free, structure, tuple(map(np.shape, leaves)))
         else:
             written = _written(laws, n, free, params, known=True)
-        self.tape, self.inputs, self.places, self.m, self._compiled = written
+        self.tape, self.inputs, self.registers, self.m, self._compiled = written
         self.written = self._compiled is None
 
     def with_numbers(self) -> "Balance":
@@ -110,7 +110,7 @@ class Balance:
             found = self._compiled(*batch)
             return [np.asarray(found[name]) for name in names]
         evaluation = Evaluation(self.tape, Arrays(), given(self.inputs, batch))
-        return [gathered(evaluation.of(self.places[name]), lanes) for name in names]
+        return [gathered(evaluation.of(self.registers[name]), lanes) for name in names]
 
     def motions(self, states: States) -> Motions:
         """q̈ and λ; rows that say nothing new exert no force."""
@@ -162,14 +162,14 @@ def _plain_inverse(mass: np.ndarray) -> np.ndarray:
 
 
 class _Written(NamedTuple):
-    """Equations on a tape: inputs, places by name, number of constraint rows.
+    """Equations on a tape: inputs, registers by name, number of constraint rows.
 
-    A function without a scalar form has no places; it is compiled.
+    A function without a scalar form has no registers; it is compiled.
     """
 
     tape: Tape
     inputs: Any
-    places: dict[str, Any]
+    registers: dict[str, Any]
     m: int
     compiled: Callable[..., Any] | None
 
@@ -215,13 +215,13 @@ def _everything(laws: Laws | ExplicitLaws, directions: Any) -> Callable[..., dic
             mass, bias = jnp.eye(q.size, dtype=q.dtype), -laws.acceleration(q, qd, t, params)
         else:
             mass, bias = mass_and_bias_of(laws, q, qd, t, params)
-        rows, drift, rate, place = jnp.zeros((0, q.size), q.dtype), nothing, nothing, nothing
+        rows, drift, rate, position = jnp.zeros((0, q.size), q.dtype), nothing, nothing, nothing
         if isinstance(laws, Laws) and laws.constraints:
             found = rows_of(laws, q, qd, t, params)
             rows, drift, rate = found.jacobian, found.drift, found.rate
-            place = residual_of(laws, q, t, params)
-        names = ("mass", "bias", "jacobian", "drift", "rate", "place")
-        return dict(zip(names, (mass, bias, rows, drift, rate, place), strict=True))
+            position = residual_of(laws, q, t, params)
+        names = ("mass", "bias", "jacobian", "drift", "rate", "position")
+        return dict(zip(names, (mass, bias, rows, drift, rate, position), strict=True))
 
     def everything(q: Any, qd: Any, qdd: Any, lam: Any, t: Any, params: Any) -> dict[str, Any]:
         def balance(params: Any) -> dict[str, Any]:
@@ -229,7 +229,7 @@ def _everything(laws: Laws | ExplicitLaws, directions: Any) -> Callable[..., dic
             return {
                 "force": now["mass"] @ qdd + now["bias"] - lam @ now["jacobian"],
                 "bend": now["jacobian"] @ qdd + now["drift"],
-                "place": now["place"],
+                "position": now["position"],
                 "rate": now["rate"],
             }
 

@@ -44,8 +44,8 @@ class Steps:
         if np.linalg.norm(of_step) < _SLOW * np.linalg.norm(moves(self._kept[-2][1])):
             return None
         pairs = []
-        for (place, old), (next_place, new) in zip(self._kept, self._kept[1:], strict=False):
-            s, y = next_place - place, old - new
+        for (point, old), (next_point, new) in zip(self._kept, self._kept[1:], strict=False):
+            s, y = next_point - point, old - new
             of_s, of_y = moves(s), moves(y)
             if of_s @ of_y > _LEAST * (of_s @ of_s):
                 pairs.append((s, y, of_s, of_y, of_s @ of_y))

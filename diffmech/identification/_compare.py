@@ -7,6 +7,7 @@ import equinox as eqx
 import numpy as np
 
 from .._checks import require_kind
+from .._printing import tabled
 from .._suggest import quoted
 from .._units import unit_after
 from ._fit_record import Fit
@@ -54,7 +55,7 @@ class Comparison(eqx.Module):
     def warnings(self) -> tuple[str, ...]:
         """What to know before believing the order."""
         said = [
-            f"{name} has not converged: its place may change"
+            f"{name} has not converged: its rank may change"
             for name, fit in zip(self.names, self.fits, strict=True)
             if not fit.converged
         ]
@@ -109,18 +110,9 @@ class Comparison(eqx.Module):
                 cells += [f"{x:.4g}" for x in fit.misfit(held=True)]
             worse = f"{100 * gap:.3g} %" if self.by == "held" else f"{gap:.4g}"
             rows.append([*cells, f"{fit.aic:.1f}", f"{fit.bic:.1f}", worse if gap else "-"])
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        lines = [
-            "  ".join(
-                cell.ljust(width) if i == 0 else cell.rjust(width)
-                for i, (cell, width) in enumerate(zip(row, widths, strict=True))
-            )
-            for row in rows
-        ]
         what = "error on records held back" if self.by == "held" else "AIC"
-        lines.append(f"Sorted by {what}. {self.verdict}")
-        lines += [f"Beware: {warning}." for warning in self.warnings]
-        return "\n".join(lines)
+        warnings = [f"Beware: {warning}." for warning in self.warnings]
+        return "\n".join([tabled(rows), f"Sorted by {what}. {self.verdict}", *warnings])
 
 
 def _bracketed(unit: str) -> str:

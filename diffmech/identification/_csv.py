@@ -216,7 +216,7 @@ def _split(table: Table, by: str | None, path: Path) -> dict[str, np.ndarray]:
                 "the row belongs to, but is empty"
             )
         rows.setdefault(label, []).append(row)
-    return {f"{by} {label}": np.array(places) for label, places in rows.items()}
+    return {f"{by} {label}": np.array(indices) for label, indices in rows.items()}
 
 
 def _require_increasing(

@@ -138,16 +138,16 @@ def _portion(
     width: int,
     usual: float,
 ) -> Local:
-    places = first[:, None] + np.arange(width)
-    inside = places < last[:, None]
-    places = np.minimum(places, len(times) - 1)
-    u = np.where(inside, (times[places] - centres[:, None]) / half, 0.0)
+    samples = first[:, None] + np.arange(width)
+    inside = samples < last[:, None]
+    samples = np.minimum(samples, len(times) - 1)
+    u = np.where(inside, (times[samples] - centres[:, None]) / half, 0.0)
     powers = [inside * 1.0]
     for _ in range(degree):
         powers.append(powers[-1] * u)
-    y = np.where(inside, found[places], 0.0)
+    y = np.where(inside, found[samples], 0.0)
 
-    gaps = np.where(inside[:, 1:], np.diff(times[places], axis=1), 0.0).max(axis=1)
+    gaps = np.where(inside[:, 1:], np.diff(times[samples], axis=1), 0.0).max(axis=1)
     ends = np.maximum(centres - times[np.minimum(first, len(times) - 1)], 0.0)
     ends = np.minimum(ends, times[np.maximum(last - 1, 0)] - centres)
     count = last - first

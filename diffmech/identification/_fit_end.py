@@ -8,7 +8,8 @@ import numpy as np
 from ..model import AbstractSystem
 from ._chains import triangle
 from ._descent import Descent
-from ._fit_record import SHARE, Fit, channel_unit
+from ._fit_numbers import SHARE, channel_unit
+from ._fit_record import Fit
 from ._foreseen import foreseen
 from ._limited import active
 from ._profile import profiled

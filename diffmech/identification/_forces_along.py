@@ -8,6 +8,7 @@ import numpy as np
 
 from .._batches import in_batches
 from .._checks import as_count, as_scalar
+from .._printing import aligned
 from .._suggest import quoted, suggestion
 from .._typing import AnyArray, Number, Params, Samples, Times
 from .._units import unit_after
@@ -59,21 +60,19 @@ class ForcesAlong(eqx.Module):
 
     def __str__(self) -> str:
         known = np.all(np.isfinite(self.forces), axis=1)
-        lines = [
-            f"forces along {self.name}: {len(self.ts)} samples, {np.sum(~known)} too near to ends "
-            "and gaps"
-        ]
-        width = max(8, *(len(name) for name, _ in self.coordinates))
+        rows = []
         for i, (name, unit) in enumerate(self.coordinates):
             column, error = self.forces[known, i], self.errors[known, i]
             how = "estimated" if self.estimated[i] else "given"
             size = f"rms {np.sqrt(np.mean(column**2)):.3g} ± {np.median(error):.2g}"
-            lines.append(
-                f"  {name:<{width}}  {size if len(column) else 'unknown'}"
-                f"{unit_after(_FORCE_UNITS.get(unit, ''))}; noise {self.noise[i]:.3g}"
-                f"{unit_after(unit)} ({how}), degree {self.degree} over {self.windows[i]:.3g} s"
+            shown = (
+                f"{size if len(column) else 'unknown'}{unit_after(_FORCE_UNITS.get(unit, ''))}; "
+                f"noise {self.noise[i]:.3g}{unit_after(unit)} ({how}), degree {self.degree} over "
+                f"{self.windows[i]:.3g} s"
             )
-        return "\n".join(lines)
+            rows.append((name, shown))
+        lacking = f"{np.sum(~known)} too near to ends and gaps"
+        return aligned(rows, f"forces along {self.name}: {len(self.ts)} samples, {lacking}")
 
 
 def _asked(

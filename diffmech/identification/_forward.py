@@ -49,8 +49,8 @@ def followed(
         reach: how many segments the first beginning has.
     """
     record = problem.segments.record
-    place = np.arange(len(record)) - np.searchsorted(record, record)
-    first = place == 0
+    number = np.arange(len(record)) - np.searchsorted(record, record)
+    first = number == 0
     z, states = z.copy(), states.copy()
     states[:, first] = np.where(np.isnan(states[:, first]), begin, states[:, first])
     whole, had = problem.segments.longest, 1
@@ -61,8 +61,8 @@ def followed(
     anchors = np.zeros((own, problem.p + 1))
     anchors[:, :own], anchors[:, -1] = np.diag(1 / size), -z[0, :own] / size
     while True:
-        inside = place < reach
-        states = _gone_on(problem, z, states, place, had, reach)
+        inside = number < reach
+        states = _gone_on(problem, z, states, number, had, reach)
         part = beginning(problem, inside, slack)
         last = reach >= whole
         if not last:  # what a beginning does not tell stays where it was guessed
@@ -81,7 +81,7 @@ def followed(
         order = np.argsort(found.cost)[:1]
         z, states = found.z[order], states[order]
         states[:, inside] = found.states[order]
-        states = _gone_on(problem, z, states, place, reach, whole)
+        states = _gone_on(problem, z, states, number, reach, whole)
         return descend(problem, z, states, whole, 0)._replace(stopped=True)
     return found.chosen(_distinct(found)[:1])
 
@@ -97,10 +97,10 @@ def carried_on(
     The best is left; without `look` it stays as it is.
     """
     record, whole = problem.segments.record, problem.segments.longest
-    place = np.arange(len(record)) - np.searchsorted(record, record)
+    number = np.arange(len(record)) - np.searchsorted(record, record)
     states = np.full((len(z), len(record), starts.shape[-1]), np.nan)
-    states[:, place == 0] = starts
-    states = _gone_on(problem, z, states, place, 1, whole)
+    states[:, number == 0] = starts
+    states = _gone_on(problem, z, states, number, 1, whole)
     if look is None:
         return descend(problem, z, states, whole, 0).best(1)
     seen = partial(look, whole)
@@ -112,7 +112,7 @@ def carried_on(
 
 
 def _distinct(found: Descent) -> np.ndarray:
-    """Guesses that have come to different places, the best first.
+    """Guesses that have come to different numbers, the best first.
 
     One that is still torn fits anything: those that hold together come before.
     """
@@ -141,19 +141,19 @@ def beginning(problem: Problem, inside: np.ndarray, slack: float) -> Problem:
 
 
 def _gone_on(
-    problem: Problem, z: np.ndarray, states: np.ndarray, place: np.ndarray, had: int, reach: int
+    problem: Problem, z: np.ndarray, states: np.ndarray, number: np.ndarray, had: int, reach: int
 ) -> np.ndarray:
     """States of the segments from number `had` to `reach`, where they are not measured."""
     segments, records = problem.segments, len(problem.records)
-    new = np.flatnonzero((place >= had) & (place < reach))
+    new = np.flatnonzero((number >= had) & (number < reach))
     if not len(new):
         return states
-    last = np.array([np.flatnonzero((segments.record == r) & (place < had))[-1]
+    last = np.array([np.flatnonzero((segments.record == r) & (number < had))[-1]
                      for r in range(records)])  # fmt: skip
     times = np.full((records, segments.longest), np.nan)
-    times[segments.record[new], place[new] - had] = segments.start[new]
+    times[segments.record[new], number[new] - had] = segments.start[new]
     found = _carried(problem.machine, z, states[:, last], segments.start[last], times)
-    there = found[:, segments.record[new], place[new] - had]
+    there = found[:, segments.record[new], number[new] - had]
     states = states.copy()
     states[:, new] = np.where(np.isnan(states[:, new]), there, states[:, new])
     return states

@@ -85,19 +85,19 @@ class InPrograms(NamedTuple):
 
     Attributes:
         leaves: for each, the leaf's path and the index into it.
-        place: where the free numbers are among them, shape (p,).
+        index: where the free numbers are among them, shape (p,).
         start, scale: as of `Free`; those that are not free are measured by one.
     """
 
     leaves: tuple[tuple[str, tuple[int, ...]], ...]
-    place: np.ndarray
+    index: np.ndarray
     start: np.ndarray
     scale: np.ndarray
 
     def filled(self, z: np.ndarray) -> np.ndarray:
         """z of all numbers, shape (lanes, k), for z of the free ones, (lanes, p)."""
         every = np.tile(self.start / self.scale, (len(z), 1))
-        every[:, self.place] = z
+        every[:, self.index] = z
         return every
 
 
@@ -109,11 +109,11 @@ def in_programs(free: Free, params: Params) -> InPrograms:
         own = {(f"{path}.{name}", ()) for name in FRICTIONS}
         wanted |= own if own & wanted else set()
     leaves = sorted(wanted, key=lambda one: (order.index(one[0]), one[1]))
-    place = np.array([leaves.index(one) for one in free.leaves])
-    start = np.array([float(np.asarray(values[leaf])[index]) for leaf, index in leaves])
+    index = np.array([leaves.index(one) for one in free.leaves])
+    start = np.array([float(np.asarray(values[leaf])[entry]) for leaf, entry in leaves])
     scale = np.ones(len(leaves))
-    start[place], scale[place] = free.start, free.scale
-    return InPrograms(tuple(leaves), place, start, scale)
+    start[index], scale[index] = free.start, free.scale
+    return InPrograms(tuple(leaves), index, start, scale)
 
 
 def free_numbers(
@@ -223,13 +223,13 @@ def _limits(
         if np.isfinite(high):
             row({i: -factor for i, factor in about.items()}, -high)
     own = parameter_paths(system.params)
-    places = {one: i for i, one in enumerate(leaves)}
+    index = {one: i for i, one in enumerate(leaves)}
     for body in principal_moments(system.params):
-        if not any(one in places for one in body):
+        if not any(one in index for one in body):
             continue
         for k in range(3):  # the sum of the other two is not smaller
             signs = [-1.0 if j == k else 1.0 for j in range(3)]
             pairs = list(zip(signs, body, strict=True))
-            fixed = [s * float(np.asarray(own[x[0]])[x[1]]) for s, x in pairs if x not in places]
-            row({places[x]: s for s, x in pairs if x in places}, -sum(fixed, start=0.0))
+            fixed = [s * float(np.asarray(own[x[0]])[x[1]]) for s, x in pairs if x not in index]
+            row({index[x]: s for s, x in pairs if x in index}, -sum(fixed, start=0.0))
     return np.array(rows).reshape(-1, p + 1)

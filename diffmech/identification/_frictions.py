@@ -97,9 +97,9 @@ def compare_frictions(
     halves = half_windows(fitted, noise)
     first: dict[str, float] = {}
     for path, name in dampers.items():
-        place = _coordinate(system, path, name)
-        speed, change = _sizes(fitted, halves, seen, place, path, name)
-        first |= _starts(system, path, _state(fitted[0], seen, place, speed), change)
+        index = _coordinate(system, path, name)
+        speed, change = _sizes(fitted, halves, seen, index, path, name)
+        first |= _starts(system, path, _state(fitted[0], seen, index, speed), change)
         first[f"{path}.smoothing"] = _WIDTH * speed
     coefficients = [f"{path}.{term}" for path in dampers for term in FRICTIONS]
     fits = {}
@@ -182,13 +182,13 @@ def _sizes(
     records: tuple[Record, ...],
     halves: np.ndarray,
     seen: Measure,
-    place: int,
+    index: int,
     path: str,
     name: str,
 ) -> tuple[float, float]:
     """Root mean squares of a coordinate's rate and of the rate's, by the smoothed samples."""
-    direct = seen.rates[place] >= 0
-    channel = seen.rates[place] if direct else seen.coordinates[place]
+    direct = seen.rates[index] >= 0
+    channel = seen.rates[index] if direct else seen.coordinates[index]
     if channel < 0:
         raise ValueError(
             f"`dampers[{path!r}]` must be measured, but the records do not show {quoted(name)} by "
@@ -208,11 +208,11 @@ def _sizes(
     return float(speed), float(change)
 
 
-def _state(record: Record, seen: Measure, place: int, speed: float) -> tuple[Any, Any]:
+def _state(record: Record, seen: Measure, index: int, speed: float) -> tuple[Any, Any]:
     """A state in which one coordinate moves at its usual speed, the others not."""
     values = np.asarray(record.values)
     q = [_first(values[:, c]) if c >= 0 else 0.0 for c in seen.coordinates]
-    return jnp.array(q), jnp.zeros(len(q)).at[place].set(speed)
+    return jnp.array(q), jnp.zeros(len(q)).at[index].set(speed)
 
 
 def _first(column: np.ndarray) -> float:

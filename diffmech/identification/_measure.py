@@ -76,13 +76,13 @@ def as_measure(
                 f"give `measure`.{suggestion(channel, known)}"
             )
     require_units(system, records)
-    places = tuple(known[channel] for channel in channels)
+    indices = tuple(known[channel] for channel in channels)
     units = list(system.coordinates.values())
     return Measure(
-        _chosen(places),
-        [places.index(i) if i in places else -1 for i in range(n)],
-        [places.index(n + i) if n + i in places else -1 for i in range(n)],
-        tuple(units[i] if i < n else f"{units[i - n]}/s" for i in places),
+        _chosen(indices),
+        [indices.index(i) if i in indices else -1 for i in range(n)],
+        [indices.index(n + i) if n + i in indices else -1 for i in range(n)],
+        tuple(units[i] if i < n else f"{units[i - n]}/s" for i in indices),
     )
 
 
@@ -107,11 +107,11 @@ def _alike(one: str, other: str) -> bool:
 
 
 @lru_cache(maxsize=64)
-def _chosen(places: tuple[int, ...]) -> Callable[..., Any]:
+def _chosen(indices: tuple[int, ...]) -> Callable[..., Any]:
     """Entries of (q, q̇); the same function for the same entries, so that programs are shared."""
 
     def measure(q: Any, qd: Any, t: Any, params: Any) -> Any:
         del t, params
-        return jnp.concatenate([q, qd])[np.array(places)]
+        return jnp.concatenate([q, qd])[np.array(indices)]
 
     return measure

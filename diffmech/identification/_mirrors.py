@@ -83,7 +83,7 @@ def _same_of(
     with np.errstate(invalid="ignore"):
         same = np.all(gaps < _SAME, axis=2).ravel() & found.sound
     if balance.m:
-        place, rate = balance.at(("place", "rate"), many)
-        same &= np.all(np.abs(np.concatenate([place, rate], axis=1)) < _SAME, axis=1)
+        position, rate = balance.at(("position", "rate"), many)
+        same &= np.all(np.abs(np.concatenate([position, rate], axis=1)) < _SAME, axis=1)
     good = np.all(same.reshape(-1, lanes), axis=1)
     return [mirror for mirror, is_good in zip(mirrors, good, strict=True) if is_good]

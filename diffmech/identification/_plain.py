@@ -38,7 +38,7 @@ class Plain(NamedTuple):
         problem: what it is about.
         z: numbers that x does not change keep these values, shape (p,).
         starts: of records, where x is zero, shape (R, m).
-        places: of the entries of x in (z, starts), flat; shape (d,).
+        entries: of x, which they are in (z, starts), flat; shape (d,).
         centre, spread: what is believed of x, and how surely, shape (d,).
         limits: rows (a, b) of a·x ≥ b, shape (k, d + 1).
         parts: records as they are compared.
@@ -48,7 +48,7 @@ class Plain(NamedTuple):
     problem: Problem
     z: np.ndarray
     starts: np.ndarray
-    places: np.ndarray
+    entries: np.ndarray
     centre: np.ndarray
     spread: np.ndarray
     limits: np.ndarray
@@ -69,14 +69,14 @@ class Plain(NamedTuple):
         """z, shape (G, p), and starts, shape (G, R, m), of guesses x, (G, d)."""
         p = len(self.z)
         whole = np.tile(np.concatenate([self.z, self.starts.ravel()]), (len(x), 1))
-        inside = self.places < p
-        whole[:, self.places[inside]] = x[:, inside]
-        whole[:, self.places[~inside]] += x[:, ~inside]
+        inside = self.entries < p
+        whole[:, self.entries[inside]] = x[:, inside]
+        whole[:, self.entries[~inside]] += x[:, ~inside]
         return whole[:, :p], whole[:, p:].reshape(len(x), *self.starts.shape)
 
     def drawn(self, count: int, rng: np.random.Generator) -> np.ndarray:
         """Guesses within the limits, shape (count, d), the first in the middle of all."""
-        own = np.count_nonzero(self.places < len(self.problem.machine.free.leaves))
+        own = np.count_nonzero(self.entries < len(self.problem.machine.free.leaves))
         found = np.zeros((0, len(self.centre)))
         for _ in range(100):
             tried = self.centre + self.spread * rng.normal(size=(count, len(self.centre)))
@@ -188,7 +188,7 @@ def plain(
         problem=problem,
         z=z,
         starts=starts,
-        places=np.concatenate([numbers, p + moving]),
+        entries=np.concatenate([numbers, p + moving]),
         centre=np.concatenate([z[numbers], np.zeros(len(moving))]),
         spread=np.concatenate([_sizes(problem, z)[numbers], around.ravel()[moving]]),
         limits=np.c_[rows[:, numbers], np.zeros((len(rows), len(moving))), least],
@@ -255,10 +255,10 @@ def _program(
 def _sizes(problem: Problem, z: np.ndarray) -> np.ndarray:
     """By how much each number may be off, shape (p,)."""
     sizes = np.where(z != 0, _UNSURE * np.abs(z), 1.0)
-    for c, place in enumerate(problem.sensors.offset):
-        if place >= 0:
+    for c, index in enumerate(problem.sensors.offset):
+        if index >= 0:
             shown = np.concatenate([np.asarray(record.values)[:, c] for record in problem.records])
-            sizes[len(problem.machine.free.leaves) + place] = np.nanstd(shown) or 1.0
+            sizes[len(problem.machine.free.leaves) + index] = np.nanstd(shown) or 1.0
     return sizes
 
 

@@ -63,10 +63,10 @@ def sensors_of(
     scales: Sequence[str],
     delays: Mapping[str, float],
 ) -> tuple[Sensors, list[str], list[tuple[float, float, float]]]:
-    """Places of the sensors' numbers, their names, and each one's (start, low, high)."""
+    """Indices of the sensors' numbers, their names, and each one's (start, low, high)."""
     names: list[str] = []
     extra: list[tuple[float, float, float]] = []
-    places = []
+    indices = []
     kinds = (("offset", offsets, 0.0), ("scale", scales, 1.0), ("delay", delays, 0.0))
     for label, wanted, start in kinds:
         own = np.full(len(channels), -1)
@@ -78,8 +78,8 @@ def sensors_of(
                 most = float(as_scalar(delays[name], f"delays[{name!r}]", positive=True))
             low = 1e-3 if label == "scale" else -most
             extra.append((start, low, most))
-        places.append(own)
-    offset, scale, delay = places
+        indices.append(own)
+    offset, scale, delay = indices
     return Sensors(offset, scale, delay, len(names)), names, extra
 
 

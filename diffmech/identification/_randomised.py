@@ -42,9 +42,9 @@ class Guesses(NamedTuple):
     shift: np.ndarray
     misses: np.ndarray
 
-    def chosen(self, places: np.ndarray) -> "Guesses":
+    def chosen(self, indices: np.ndarray) -> "Guesses":
         """Some of them, or some twice."""
-        return Guesses(*(array[places] for array in self))
+        return Guesses(*(array[indices] for array in self))
 
     @property
     def cost(self) -> np.ndarray:

@@ -10,12 +10,12 @@ from ._shots import Machine
 
 
 class Sensors(NamedTuple):
-    """What else is free: offset, scale and delay of channels, by place; −1 where it is not.
+    """What else is free: offset, scale and delay of channels, by index; −1 where it is not.
 
     A channel shows  scale · measured(t − delay) + offset. The numbers follow the parameters in z.
     """
 
-    offset: np.ndarray  # (c,) place among the free numbers of sensors
+    offset: np.ndarray  # (c,) index among the free numbers of sensors
     scale: np.ndarray
     delay: np.ndarray
     size: int

@@ -22,7 +22,7 @@ class Segments(NamedTuple):
     def windows(self, length: int) -> np.ndarray:
         """Stretches of at most `length` neighbouring segments of one record, shape (W, length).
 
-        Places of segments; −1 fills up stretches that are shorter.
+        Indices of segments; −1 fills up stretches that are shorter.
         """
         rows = []
         for record in np.unique(self.record):
@@ -40,7 +40,7 @@ class Segments(NamedTuple):
 
 
 class Dealt(NamedTuple):
-    """Samples by segment: K places each, of which some stay empty.
+    """Samples by segment: K entries each, of which some stay empty.
 
     Attributes:
         times: [s], shape (L, K), increasing; NaN where empty.

@@ -101,10 +101,10 @@ class Machine(NamedTuple):
             measured=measured,
             ends=ends,
             by_start=by[..., :m],
-            by_params=by[..., m + numbers.place],
+            by_params=by[..., m + numbers.index],
             by_time=by[..., -1] if self.timed else np.zeros_like(measured),
             flow=of_ends[..., :m],
-            drift=of_ends[..., m + numbers.place],
+            drift=of_ends[..., m + numbers.index],
             failed=status != Status.OK,
         )
 

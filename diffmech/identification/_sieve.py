@@ -130,17 +130,17 @@ def _begun(plain: Plain, until: float, rng: np.random.Generator) -> Guesses:
     misses = plain.missed(draws, until)
     cost = 0.5 * np.sum(misses**2, axis=1)
     weights = _weights(np.where(np.isfinite(cost), cost, np.inf))
-    places = _drawn_again(weights, _MOST, rng) if np.any(weights) else np.zeros(1, int)
-    places[0] = 0
+    drawn = _drawn_again(weights, _MOST, rng) if np.any(weights) else np.zeros(1, int)
+    drawn[0] = 0
     d = draws.shape[1]
     found = Guesses(
-        draws[places],
-        np.tile(_APART * np.diag(plain.spread), (len(places), 1, 1)),
-        np.zeros((len(places), misses.shape[1])),
-        np.zeros((len(places), d)),
-        misses[places],
+        draws[drawn],
+        np.tile(_APART * np.diag(plain.spread), (len(drawn), 1, 1)),
+        np.zeros((len(drawn), misses.shape[1])),
+        np.zeros((len(drawn), d)),
+        misses[drawn],
     )
-    return _disturbed(found, np.arange(len(places)) > 0, rng)
+    return _disturbed(found, np.arange(len(drawn)) > 0, rng)
 
 
 def _renewed(
@@ -152,10 +152,10 @@ def _renewed(
     if not np.any(alive):
         return guesses
     weights = np.where(alive, np.exp(-_FLAT * np.where(alive, late, 0.0)), 0.0)
-    places = _drawn_again(weights / np.sum(weights), many, rng)
-    places[0] = np.argmin(guesses.cost)
-    again = np.append(False, places[1:] == places[:-1])
-    found = _disturbed(guesses.chosen(places), again, rng)
+    drawn = _drawn_again(weights / np.sum(weights), many, rng)
+    drawn[0] = np.argmin(guesses.cost)
+    again = np.append(False, drawn[1:] == drawn[:-1])
+    found = _disturbed(guesses.chosen(drawn), again, rng)
     found.noise[0], found.shift[0] = 0.0, 0.0
     return found
 
@@ -188,7 +188,7 @@ def _disturbed(guesses: Guesses, which: np.ndarray, rng: np.random.Generator) ->
 
 
 def _drawn_again(weights: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray:
-    """Places, each about as often as its weight says, in order."""
+    """Indices, each about as often as its weight says, in order."""
     levels = (np.arange(count) + rng.uniform()) / count
     return np.searchsorted(np.cumsum(weights), levels * np.sum(weights)).clip(0, len(weights) - 1)
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import equinox as eqx
 import numpy as np
 
+from .._printing import aligned
 from .._typing import AnyArray, Params
 from ..model import AbstractSystem, match_params, replace_params, require_finite_params
 from ._balance import Balance
@@ -53,13 +54,12 @@ class Structure(eqx.Module):
         return self.rank == len(self.names)
 
     def __str__(self) -> str:
-        lines = [
+        return aligned([
             ("free", ", ".join(self.names)),
             ("rank", f"{self.rank} of {len(self.names)}"),
             ("determined", self.words),
             *[("mirror", text) for text in self.mirrors],
-        ]
-        return "\n".join(f"{label:<12}{text}" for label, text in lines)
+        ])  # fmt: skip
 
 
 def identifiable(
