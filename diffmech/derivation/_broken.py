@@ -34,7 +34,7 @@ def broken(
 
 def _breaks(text: str, unbroken: str) -> list[tuple[int, int]]:
     """Where a line may end, and how deep in parentheses that is."""
-    found: list[tuple[int, int]] = []
+    breaks: list[tuple[int, int]] = []
     open_: list[str] = []
     for i, letter in enumerate(text):
         if letter in _OPEN:
@@ -42,5 +42,5 @@ def _breaks(text: str, unbroken: str) -> list[tuple[int, int]]:
         elif letter in _CLOSED:
             del open_[-1:]
         elif text.startswith(_SIGNS, i) and not any(one in unbroken for one in open_):
-            found.append((i, len(open_)))
-    return found
+            breaks.append((i, len(open_)))
+    return breaks

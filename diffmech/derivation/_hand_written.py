@@ -106,20 +106,21 @@ def _arguments(function: Callable[..., Any]) -> int:
 
 
 def _from_text(truth: Truth, text: str, symbols: Symbols) -> HandWritten:
-    found = read_text(text, truth.tape, symbols)
-    registers = np.array([one.register for one in found.equations], dtype=np.int64)
+    reading = read_text(text, truth.tape, symbols)
+    registers = np.array([one.register for one in reading.equations], dtype=np.int64)
     needed = set(truth.tape.needed_for(registers))
-    remarks = tuple(f"the name {name!r} is given a meaning and never used" for name in found.unused)
+    unused = "the name {!r} is given a meaning and never used"
+    remarks = tuple(unused.format(name) for name in reading.unused)
     return HandWritten(
         "text",
-        tuple(one.text for one in found.equations),
+        tuple(one.text for one in reading.equations),
         lambda points: truth.of(points, registers),
         registers,
         bool(needed & set(truth.inputs.lam.tolist())),
         remarks,
-        tuple(one.spans for one in found.equations),
-        tuple(one.line for one in found.equations),
-        found.source,
+        tuple(one.spans for one in reading.equations),
+        tuple(one.line for one in reading.equations),
+        reading.source,
     )
 
 
@@ -153,8 +154,8 @@ def _from_residuals(
         unknowns = (qdd, lam) if with_multipliers else (qdd,)
         return _vector(function(q, qd, *unknowns, t, params))
 
-    found = _written(truth, "residuals", residuals)
-    return found._replace(uses_multipliers=with_multipliers)
+    written = _written(truth, "residuals", residuals)
+    return written._replace(uses_multipliers=with_multipliers)
 
 
 def _from_mass_and_bias(truth: Truth, mass: Any, bias: Any) -> HandWritten:
@@ -207,12 +208,12 @@ def _from_lagrangian(truth: Truth, function: Any) -> HandWritten:
         return mass @ qdd + bias
 
     texts = tuple(f"d/dt dL/d{name}' - dL/d{name}" for name in truth.system.coordinates)
-    found = _written(truth, "Lagrangian", residuals, texts)
-    if found.registers is None:
+    written = _written(truth, "Lagrangian", residuals, texts)
+    if written.registers is None:
         raise ValueError(f"a Lagrangian must be made of JAX operations, but {_name(function)} "
                          "turns values into plain numbers: write `jnp.sin` for `np.sin`, and "
                          "`jnp.where` for `if`")  # fmt: skip
-    return found
+    return written
 
 
 class _WrongShapeError(ValueError):
@@ -270,7 +271,7 @@ def _written(
 
 def _state_by_state(residuals: Callable[..., Any], points: Points) -> np.ndarray:
     """A function that is no JAX function, at plain numbers; NaN where it raises."""
-    found: list[np.ndarray | None] = []
+    rows: list[np.ndarray | None] = []
     reason: Exception | None = None
     for s in range(len(points.q)):
         one = jax.tree.map(lambda leaf, s=s: np.asarray(leaf[s]), tuple(points))
@@ -283,8 +284,8 @@ def _state_by_state(residuals: Callable[..., Any], points: Points) -> np.ndarray
             reason, value = error, None
         if value is not None and value.ndim != 1:
             raise ValueError(f"residuals must have shape (m,), but have shape {value.shape}")
-        found.append(value)
-    shapes = {value.shape for value in found if value is not None}
+        rows.append(value)
+    shapes = {value.shape for value in rows if value is not None}
     if not shapes:
         said = str(reason).splitlines()[0] if reason and str(reason) else "no message"
         raise ValueError(
@@ -296,4 +297,4 @@ def _state_by_state(residuals: Callable[..., Any], points: Points) -> np.ndarray
             + ", ".join(map(str, sorted(shapes)))
         )
     nothing = np.full(shapes.pop(), np.nan)
-    return np.stack([nothing if value is None else value for value in found])
+    return np.stack([nothing if value is None else value for value in rows])

@@ -86,12 +86,12 @@ class Library:
 
     def _registers_of_gravity(self) -> set[Register]:
         named = {"g", "gravity", "grav"}
-        found = set()
+        gravity = set()
         for path, register in self._symbols.parameters.items():
             leaf = path.split("[")[0].split(".")[-1]
             if leaf in named or parameter_unit(self._truth.system, path) == "m/s^2":
-                found.add(register)
-        return found
+                gravity.add(register)
+        return gravity
 
     def _add_terms(self, row: int, one: Terms, odd_form: float) -> None:
         # Hardly anybody writes cos 2x: a wrong sign of it is sin² x for cos² x.
@@ -190,7 +190,7 @@ class Library:
         return f"velocity term {' and '.join(names[p] for p in moving)}"
 
 
-def values_of(truth: Truth, found: list[Term], points: object) -> np.ndarray:
+def values_of(truth: Truth, terms: list[Term], points: object) -> np.ndarray:
     """Of terms at points, shape (states, terms)."""
-    registers = np.array([term.register for term in found], dtype=np.int64)
+    registers = np.array([term.register for term in terms], dtype=np.int64)
     return truth.of(points, registers)  # pyright: ignore[reportArgumentType]

@@ -64,7 +64,7 @@ def mistakes(
         for j, row in explained.items():
             candidates[j].append(explained_by(one, alone, row))
     quantities = quantities_of(case)
-    found: dict[int, Mistake] = {}
+    located: dict[int, Mistake] = {}
     for j in wrong:
         whereabouts = f"in equation {j + 1}"
         if library is not None and rows.linear[j]:
@@ -72,8 +72,8 @@ def mistakes(
                 truth, library, quantities, rows, j, points, motions, whereabouts
             )
         repairs = _repairs(case, j, off, quantities)
-        found[j] = _chosen(case, j, candidates[j], repairs, whereabouts)
-    return found
+        located[j] = _chosen(case, j, candidates[j], repairs, whereabouts)
+    return located
 
 
 def _elsewhere(points: Points, rng: np.random.Generator) -> Points:
@@ -94,14 +94,14 @@ def quantities_of(case: Case) -> Quantities:
     angles = [int(p) for p, unit in zip(inputs.q, truth.system.coordinates.values(), strict=True)
               if unit in ("rad", "")]  # fmt: skip
     asked = [] if case.written.registers is None else angles_in(tape, case.written.registers)
-    own = [] if truth.registers is None else angles_in(tape, truth.registers["rows"])
+    of_machine = [] if truth.registers is None else angles_in(tape, truth.registers["rows"])
     pairs = [
         tape.operate(name, a, b)
         for i, a in enumerate(angles)
         for b in angles[i + 1 :]
         for name in ("sub", "add")
     ]
-    turned = list(dict.fromkeys([*angles, *own, *pairs, *asked]))
+    turned = list(dict.fromkeys([*angles, *of_machine, *pairs, *asked]))
     # Rates last: on constraints they are products of the others.
     plain = [*case.symbols.parameters.values()]
     last = [*inputs.q.tolist(), *inputs.qd.tolist()]
@@ -165,15 +165,15 @@ def _chosen(
 def _in_its_own_words(case: Case, j: int, repair: Repair, whereabouts: str) -> Explanation:
     """A repair with the term that it is in."""
     assert case.written.registers is not None
-    tape, found = case.truth.tape, repair.explanation
+    tape, explanation = case.truth.tape, repair.explanation
     term, row = repair.piece, int(case.written.registers[j])
     order = tape.needed_for([row])
     at = repair.operation
     while tape.operations[at].name not in ("add", "sub") and at != row:
         term = at
         at = next(p for p in order if p > at and at in tape.operations[p].arguments)
-    text = found.term or spelled(tape, term, case.symbols.spelled)
-    guess = f"{found.guess}, {whereabouts}"
-    if found.where != "missing term" and term != repair.piece:
+    text = explanation.term or spelled(tape, term, case.symbols.spelled)
+    guess = f"{explanation.guess}, {whereabouts}"
+    if explanation.where != "missing term" and term != repair.piece:
         guess += f" (term {shortened(text, _LONGEST)})"
-    return Explanation(found.cost, text, found.where or f"term {text}", guess, -1, term)
+    return Explanation(explanation.cost, text, explanation.where or f"term {text}", guess, -1, term)

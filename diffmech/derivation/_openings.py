@@ -35,19 +35,19 @@ def openings(
 ) -> list[list[Terms]]:
     """Every register as {f: {c: number}}, Σ number × c(parameters) × f(everything else), in each
     form that is not too long."""
-    found: list[list[Terms]] = []
+    forms: list[list[Terms]] = []
     inputs = {int(p) for p in parameters}
     needed = tape.needed_for(registers)
     moving = [p for p in needed if tape.operations[p].name == "input" and p not in inputs]
     reader = _Distributed(tape, varying_registers(tape, registers, moving))
-    found.append([_grouped(reader.polynomial(register)) for register in registers])
+    forms.append([_grouped(reader.polynomial(register)) for register in registers])
     try:
         opened = terms(tape, registers, parameters)
     except NotScalar:
-        return found
-    found.append(opened)
-    found.append([_harmonic(tape, one) for one in opened])
-    return found
+        return forms
+    forms.append(opened)
+    forms.append([_harmonic(tape, one) for one in opened])
+    return forms
 
 
 def _grouped(polynomial: Polynomial) -> Terms:
@@ -85,7 +85,7 @@ class _Distributed(AbstractReader):
 
 def _harmonic(tape: Tape, opened: Terms) -> Terms:
     """Products of sines and cosines as sums."""
-    found: Terms = {}
+    sums: Terms = {}
     for hot, coefficient in opened.items():
         turned = [p for p in hot if tape.operations[p].name in ("sin", "cos")]
         if len(turned) > _MOST_TURNED:
@@ -96,12 +96,12 @@ def _harmonic(tape: Tape, opened: Terms) -> Terms:
             if factor is None and name == "sin":
                 continue
             key = tuple(sorted((*rest, *(() if factor is None else (factor,)))))
-            cold = found.setdefault(key, {})
+            cold = sums.setdefault(key, {})
             for names, number in coefficient.items():
                 cold[names] = cold.get(names, 0.0) + share * number
     tidied: Terms = {}
-    largest = max((abs(x) for one in found.values() for x in one.values()), default=0.0)
-    for key, cold in found.items():
+    largest = max((abs(x) for one in sums.values() for x in one.values()), default=0.0)
+    for key, cold in sums.items():
         kept = {names: x for names, x in cold.items() if abs(x) > 1e-12 * largest}
         if kept:
             tidied[key] = kept
@@ -153,9 +153,9 @@ def _turned(tape: Tape, name: str, angle: Angle) -> Register | None:
 
 def angles_in(tape: Tape, registers: np.ndarray | list[Register]) -> list[Register]:
     """Arguments of all sines, cosines and tangents that registers are made of."""
-    found = {
+    angles = {
         tape.operations[p].arguments[0]
         for p in tape.needed_for(registers)
         if tape.operations[p].name in ("sin", "cos", "tan")
     }
-    return sorted(p for p in found if not tape.is_constant(p))
+    return sorted(p for p in angles if not tape.is_constant(p))

@@ -56,10 +56,10 @@ class OverStates:
             for i, register in enumerate(self._outputs.tolist()):
                 numbers[i] = values[register]
             blocks.append(gathered(numbers, len(block[0])).astype(float))
-        found = np.concatenate(blocks)
+        whole = np.concatenate(blocks)
         leaves, structure = jax.tree.flatten(self._results)
         ends = np.cumsum([leaf.size for leaf in leaves])[:-1]
-        pieces = zip(np.split(found, ends, axis=1), leaves, strict=True)
+        pieces = zip(np.split(whole, ends, axis=1), leaves, strict=True)
         return jax.tree.unflatten(
-            structure, [piece.reshape(len(found), *leaf.shape) for piece, leaf in pieces]
+            structure, [piece.reshape(len(whole), *leaf.shape) for piece, leaf in pieces]
         )

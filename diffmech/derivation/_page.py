@@ -232,8 +232,8 @@ class _Simplified(_AbstractLines):
         super().__init__(sections, self._readable.tape)
 
     def grouped(self, register: Register, apart: Registers) -> Grouped:
-        (found,) = self._readable.grouped([register], apart)
-        return found
+        (sums,) = self._readable.grouped([register], apart)
+        return sums
 
     def register_of(self, register: Register) -> Register:
         return self._readable.register_of(register)

@@ -101,5 +101,5 @@ class Sections:
         self.bias = elementwise(self.tape, "sub", ideal_bias, self.forces)
         if laws.constraints:
             self.rates = self._write(lambda *state: rate_residual_of(laws, *state))
-            found = self._write(lambda *state: rows_of(laws, *state))
-            self.rows, self.drift = found.jacobian, found.drift
+            rows = self._write(lambda *state: rows_of(laws, *state))
+            self.rows, self.drift = rows.jacobian, rows.drift

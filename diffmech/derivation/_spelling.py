@@ -34,8 +34,8 @@ def as_text(page: Page, coordinates: tuple[str, ...], numbers: tuple[str, ...]) 
     clean = [_printable(name) for name in (*numbers, *coordinates)]
     time = _apart("t", clean)
     multipliers = [_apart(f"lambda{k + 1}", clean) for k in range(len(page.lam))]
-    own = clean[len(numbers) :]
-    names = [*clean, time, *(f"{x}'" for x in own), *(f"{x}''" for x in own), *multipliers]
+    moving = clean[len(numbers) :]
+    names = [*clean, time, *(f"{x}'" for x in moving), *(f"{x}''" for x in moving), *multipliers]
     return _Speller(page, names, lambda k: _apart(f"s{k}", clean), _PLAIN, str, "{}[{}]").spelling()
 
 
@@ -43,9 +43,9 @@ def as_latex(page: Page, coordinates: tuple[str, ...], numbers: tuple[str, ...])
     """LaTeX without line breaks: dots over rates and accelerations."""
     plain = [*coordinates, *numbers]
     lambdas = [f"lambda{k + 1}" for k in range(len(page.lam))]
-    found = symbols([*plain, *(_apart(name, plain) for name in ("t", *lambdas))])
+    letters = symbols([*plain, *(_apart(name, plain) for name in ("t", *lambdas))])
     n = len(coordinates)
-    own, params, (t, *lam) = found[:n], found[n : len(plain)], found[len(plain) :]
+    own, params, (t, *lam) = letters[:n], letters[n : len(plain)], letters[len(plain) :]
     names = [symbol.written() for symbol in (*params, *own, t)]
     names += [symbol.written(mark) for mark in ("dot", "ddot") for symbol in own]
     names += [symbol.written() for symbol in lam]

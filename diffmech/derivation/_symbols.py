@@ -57,14 +57,14 @@ class Inputs(NamedTuple):
 
 def parameter_entries(params: Any) -> list[tuple[str, int, tuple[int, ...]]]:
     """(path, leaf, index) of every single number: `mB`, `masses[1]`, `plate.inertia[2,2]`."""
-    found = []
+    entries = []
     for i, (path, leaf) in enumerate(
         zip(parameter_names(params), jax.tree.leaves(params), strict=True)
     ):
         for index in np.ndindex(np.shape(leaf)):
             end = f"[{','.join(map(str, index))}]" if index else ""
-            found.append((path + end, i, index))
-    return found
+            entries.append((path + end, i, index))
+    return entries
 
 
 class Symbols:

@@ -89,7 +89,7 @@ def explanations(
 
     `quantities` are at `points`.
     """
-    found: list[Explanation] = []
+    single: list[Explanation] = []
     several: list[Explanation] = []
     for line in lines(truth, rows, j, points, motions):
         terms = library.of_row(line.row)
@@ -110,16 +110,16 @@ def explanations(
             cost += _INERTIA if term.second and not ratio.exponents else 0.0
             text = library.text(term)
             guess = wrong_factor(ratio, text, term.kind, whereabouts)
-            found.append(Explanation(cost, text, term.kind, guess, term.row, term.register))
+            single.append(Explanation(cost, text, term.kind, guess, term.row, term.register))
         extra = _too_many(line, here, whereabouts)
         if extra is not None:
             rest = multiple.cost_of_extra()
-            found.append(extra._replace(cost=extra.cost + (_ODD if rest is None else rest)))
-        if not found:
+            single.append(extra._replace(cost=extra.cost + (_ODD if rest is None else rest)))
+        if not single:
             several += _together(line, library, terms, values, multiple, whereabouts)
     if not np.any(rows.slope[:, j]):
-        found += _without_accelerations(truth, library, quantities, rows, j, points, whereabouts)
-    return found or several
+        single += _without_accelerations(truth, library, quantities, rows, j, points, whereabouts)
+    return single or several
 
 
 def _without_accelerations(
@@ -142,15 +142,15 @@ def _without_accelerations(
     allowed = _EXACT * float(np.sqrt(np.mean((rows.value[:, j] * weight) ** 2)))
     weights = np.abs(values) * weight[:, None]
     named = quantities.products(multiples, weights, [allowed] * len(terms))
-    missing, found = Product(0.0, ()), []
+    missing, single = Product(0.0, ()), []
     for term, multiple in zip(terms, named, strict=True):
         if multiple is not None:
             cost = cost_of(missing) + term.cost + 0.2 * multiple.weight
             cost += 0.0 if multiple.number == 1 else 0.3
             text = library.text(term)
             guess = wrong_factor(missing, text, term.kind, whereabouts)
-            found.append(Explanation(cost, text, term.kind, guess, term.row, term.register))
-    return found
+            single.append(Explanation(cost, text, term.kind, guess, term.row, term.register))
+    return single
 
 
 def _ratios(line: Line, values: np.ndarray, quantities: Quantities) -> list[Product | None]:
@@ -182,11 +182,11 @@ def _allowed(line: Line) -> float:
 def _too_many(line: Line, quantities: Quantities, whereabouts: str) -> Explanation | None:
     """A term that the machine's equation does not have."""
     column = -line.missing[:, None]
-    (found,) = quantities.products(column, line.weight[:, None], [_allowed(line)])
-    if found is None:
+    (product,) = quantities.products(column, line.weight[:, None], [_allowed(line)])
+    if product is None:
         return None
-    cost = 2.4 + 0.1 * found.weight
-    text = str(found)
+    cost = 2.4 + 0.1 * product.weight
+    text = str(product)
     return Explanation(
         cost, text, "term too many", f"the term {text} does not belong {whereabouts}", line.row
     )

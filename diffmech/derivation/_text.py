@@ -74,19 +74,19 @@ class Source:
 
     def equations(self) -> list[list[Token]]:
         """The tokens of every equation, an "end" behind each; empty lines and comments left out."""
-        found: list[list[Token]] = []
+        equations: list[list[Token]] = []
         for number, line in enumerate(self.lines, 1):
             tokens = self._tokens(number, line)
             if not tokens:
                 continue
-            if found and self._goes_on(found[-1], tokens):
-                found[-1] += tokens
+            if equations and self._goes_on(equations[-1], tokens):
+                equations[-1] += tokens
             else:
-                found.append(tokens)
-        for tokens in found:
+                equations.append(tokens)
+        for tokens in equations:
             last = tokens[-1]
             tokens.append(Token("end", "", last.line, last.after))
-        return found
+        return equations
 
     def _goes_on(self, before: list[Token], tokens: list[Token]) -> bool:
         if before[-1].kind == "sign" and before[-1].text in _OPEN_ENDS:

@@ -114,8 +114,8 @@ class Truth:
     def at(self, points: Points, *names: str) -> list[np.ndarray]:
         """Quantities at many states, the states in front."""
         if self._compiled is not None:
-            found = self._compiled(*points)
-            return [np.asarray(found[name]) for name in names]
+            quantities = self._compiled(*points)
+            return [np.asarray(quantities[name]) for name in names]
         assert self.registers is not None
         program = self._programs.get(names)
         if program is None:
@@ -135,10 +135,11 @@ class Truth:
         solved, n = inverted(mass, rows), self.n
         right = -np.concatenate([bias, drift], axis=1)
         with np.errstate(all="ignore"):
-            found = np.einsum("sij,sj->si", solved.inverse, right)
-        sound = solved.sound & np.all(np.isfinite(found), axis=1)
+            solution = np.einsum("sij,sj->si", solved.inverse, right)
+        sound = solved.sound & np.all(np.isfinite(solution), axis=1)
         return Motions(
-            found[:, :n], found[:, n:], solved.inverse, sound, solved.unique, solved.condition,
+            solution[:, :n], solution[:, n:],
+            solved.inverse, sound, solved.unique, solved.condition,
             solved.units,
         )  # fmt: skip
 
@@ -163,8 +164,8 @@ def _everything(laws: Laws | ExplicitLaws) -> Callable[..., dict[str, Any]]:
             mass, bias = mass_and_bias_of(laws, q, qd, t, params)
         rows, drift, rate, position = jnp.zeros((0, q.size), q.dtype), nothing, nothing, nothing
         if isinstance(laws, Laws) and laws.constraints:
-            found = rows_of(laws, q, qd, t, params)
-            rows, drift, rate = found.jacobian, found.drift, found.rate
+            at = rows_of(laws, q, qd, t, params)
+            rows, drift, rate = at.jacobian, at.drift, at.rate
             position = residual_of(laws, q, t, params)
         balance = jnp.concatenate([mass @ qdd + bias - lam @ rows, rows @ qdd + drift])
         names = ("mass", "bias", "jacobian", "drift", "rate", "position", "rows")

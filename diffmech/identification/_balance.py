@@ -107,8 +107,8 @@ class Balance:
         params = self.free.put(self.params, states.numbers)
         batch = (states.q, states.qd, qdd, lam, states.t, params)
         if self._compiled is not None:
-            found = self._compiled(*batch)
-            return [np.asarray(found[name]) for name in names]
+            quantities = self._compiled(*batch)
+            return [np.asarray(quantities[name]) for name in names]
         evaluation = Evaluation(self.tape, Arrays(), given(self.inputs, batch))
         return [gathered(evaluation.of(self.registers[name]), lanes) for name in names]
 
@@ -117,17 +117,18 @@ class Balance:
         mass, bias, rows, drift = self.at(("mass", "bias", "jacobian", "drift"), states)
         solved = inverted(mass, rows)
         right = -np.concatenate([bias, drift], axis=1)
-        found = np.einsum("sij,sj->si", solved.inverse, right)
+        solution = np.einsum("sij,sj->si", solved.inverse, right)
         large = np.einsum("sij,sj->si", np.abs(solved.inverse), np.abs(right))[:, : self.n]
         # In units of √M a coordinate that hardly moves is as exact as the others: it is not to be
         # judged by its own size.
         largest = np.max(large / solved.units, axis=1, keepdims=True)
         size = np.maximum(large, _LEAST * largest * solved.units)
-        sound = solved.sound & np.all(np.isfinite(found), axis=1)
+        sound = solved.sound & np.all(np.isfinite(solution), axis=1)
         size = np.where(np.isfinite(size) & (size > 0), size, 1.0)
         return Motions(
-            found[:, : self.n], found[:, self.n :], sound, solved.condition, size, solved.inverse
-        )
+            solution[:, : self.n], solution[:, self.n :], sound,
+            solved.condition, size, solved.inverse,
+        )  # fmt: skip
 
 
 def accelerations(balance: Balance, states: States) -> tuple[np.ndarray, np.ndarray]:
@@ -138,13 +139,13 @@ def accelerations(balance: Balance, states: States) -> tuple[np.ndarray, np.ndar
     n = balance.n
     if balance.m:
         motions = balance.motions(states)
-        found, lam, inverse = motions.qdd, motions.multipliers, motions.inverse
+        qdd, lam, inverse = motions.qdd, motions.multipliers, motions.inverse
     else:
         mass, bias = balance.at(("mass", "bias"), states)
         inverse = _plain_inverse(mass)
-        found, lam = -(inverse @ bias[..., None])[..., 0], np.zeros((len(states.q), 0))
-    force, bend = balance.at(("force slope", "bend slope"), states, found, lam)
-    return found, -(inverse @ np.concatenate([force, bend], axis=1))[:, :n]
+        qdd, lam = -(inverse @ bias[..., None])[..., 0], np.zeros((len(states.q), 0))
+    force, bend = balance.at(("force slope", "bend slope"), states, qdd, lam)
+    return qdd, -(inverse @ np.concatenate([force, bend], axis=1))[:, :n]
 
 
 def _plain_inverse(mass: np.ndarray) -> np.ndarray:
@@ -217,8 +218,8 @@ def _everything(laws: Laws | ExplicitLaws, directions: Any) -> Callable[..., dic
             mass, bias = mass_and_bias_of(laws, q, qd, t, params)
         rows, drift, rate, position = jnp.zeros((0, q.size), q.dtype), nothing, nothing, nothing
         if isinstance(laws, Laws) and laws.constraints:
-            found = rows_of(laws, q, qd, t, params)
-            rows, drift, rate = found.jacobian, found.drift, found.rate
+            at = rows_of(laws, q, qd, t, params)
+            rows, drift, rate = at.jacobian, at.drift, at.rate
             position = residual_of(laws, q, t, params)
         names = ("mass", "bias", "jacobian", "drift", "rate", "position")
         return dict(zip(names, (mass, bias, rows, drift, rate, position), strict=True))

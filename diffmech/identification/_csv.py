@@ -76,7 +76,7 @@ def read_records(
         name: table.numbers[column] * scales.get(name, 1.0) - shifts.get(name, 0.0)
         for name, column in columns.items()
     }
-    found = []
+    records = []
     for name, rows in _split(table, by, layout.path).items():
         _require_increasing(table, rows, time, name, by, layout.path)
         record = Record(
@@ -91,8 +91,8 @@ def read_records(
                 if channel in measured and isinstance(unit, str)
             },
         )
-        found.append(record.unwrapped(*unwrap) if unwrap else record)
-    return tuple(found)
+        records.append(record.unwrapped(*unwrap) if unwrap else record)
+    return tuple(records)
 
 
 def column_names(path: str | Path) -> tuple[str, ...]:

@@ -82,8 +82,8 @@ def _separator(start: bytes) -> str:
     lines = start.removeprefix(_MARK).splitlines()
     first = next((line for line in lines if line.strip()), b"").decode(errors="replace")
     cells = {mark: next(csv.reader([first], delimiter=mark)) for mark in _SEPARATORS}
-    for mark, found in cells.items():
-        if mark != "," and len(found) > 1 and all(_WITH_COMMA.fullmatch(cell) for cell in found):
+    for mark, parts in cells.items():
+        if mark != "," and len(parts) > 1 and all(_WITH_COMMA.fullmatch(cell) for cell in parts):
             return mark  # a header is missing, and these commas are decimal ones
     return max(cells, key=lambda mark: len(cells[mark]))
 

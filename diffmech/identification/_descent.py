@@ -235,9 +235,9 @@ def _tied(
     jumps = np.where(empty[..., None], 0.0, jumps)
     rows = np.where(empty[..., None, None], 0.0, rows)
     sizes = np.sqrt(np.sum(rows[..., :m] ** 2, axis=-2)) + 1e-12
-    held = np.zeros((*rows.shape[:-2], m, m + p + 1))
-    held[..., :m] = np.sqrt(damping)[:, None, None, None, None] * sizes[..., None] * np.eye(m)
-    chain = reduced(Laws(phi, psi, jumps, np.concatenate([rows, held], axis=-2)))
+    damped = np.zeros((*rows.shape[:-2], m, m + p + 1))
+    damped[..., :m] = np.sqrt(damping)[:, None, None, None, None] * sizes[..., None] * np.eye(m)
+    chain = reduced(Laws(phi, psi, jumps, np.concatenate([rows, damped], axis=-2)))
     return chain, joined(chain.rows)
 
 
@@ -261,8 +261,8 @@ def _step(
         rows = np.concatenate([together[g], known])
         sizes = np.sqrt(np.sum(rows[:, :-1] ** 2, axis=0))
         # What nothing depends on stays where it is.
-        held = np.sqrt(max(damping[g], 1e-14)) * np.where(sizes > 0, sizes, 1.0)
-        damped = np.concatenate([rows, np.c_[np.diag(held), np.zeros(p)]])
+        weights = np.sqrt(max(damping[g], 1e-14)) * np.where(sizes > 0, sizes, 1.0)
+        damped = np.concatenate([rows, np.c_[np.diag(weights), np.zeros(p)]])
         if not frozen and np.all(np.isfinite(damped)):
             steps[g] = limited(damped, _shrunk_slowly(problem.limits, z[g]), z[g])
         left = rows[:, :-1] @ steps[g] + rows[:, -1]

@@ -169,11 +169,11 @@ def fit(
     require_enough(problem)
     first = np.concatenate([numbers.start / numbers.scale, [each[0] for each in extra]])
     z = first.copy()
-    own = len(numbers.names)
+    of_machine = len(numbers.names)
     halves = half_windows(fitted, known)
     if first_guess and seen.complete:
-        z[:own] = parameters_from_accelerations(
-            machine, fitted, seen.coordinates, halves, first[:own]
+        z[:of_machine] = parameters_from_accelerations(
+            machine, fitted, seen.coordinates, halves, first[:of_machine]
         )
     problem = cut_up(problem, segment, slack)
     tried = guesses_around(numbers, problem.limits, z, first, how_many, seed)
@@ -183,22 +183,22 @@ def fit(
     with Progress(problem.segments.longest, progress, system.name, "segments tied") as bar:
         if seen.complete:
             tied, rate = first_horizon(problem, tried[0], states[0])
-            found = grown(problem, tried, states, tied, bar.update)
+            descent = grown(problem, tried, states, tied, bar.update)
         else:
-            found = _sieved_and_followed(
+            descent = _sieved_and_followed(
                 problem, seen, tried, states, halves, starts or {}, slack, seed, bar
             )
         look = partial(bar.update, problem.segments.longest)
-        if not given.all() and not found.stopped:
-            problem, found = _reweighted(problem, found, given, least, look)
+        if not given.all() and not descent.stopped:
+            problem, descent = _reweighted(problem, descent, given, least, look)
         predicted = None
-        if held and not found.stopped:
-            predicted = _predicted(problem, held, seen, begin, starts or {}, found, slack, look)
+        if held and not descent.stopped:
+            predicted = _predicted(problem, held, seen, begin, starts or {}, descent, slack, look)
             if predicted is None:
-                found = found._replace(stopped=True)
+                descent = descent._replace(stopped=True)
         return made_of(
             problem,
-            found,
+            descent,
             (*numbers.names, *names),
             given,
             predicted,
@@ -214,7 +214,7 @@ def fit(
                 "seed": seed,
                 "first_horizon": tied,
                 "parting_rate": rate,
-                "interrupted": found.stopped,
+                "interrupted": descent.stopped,
                 "first_guess": bool(first_guess and seen.complete),
             },
             look,
@@ -244,7 +244,7 @@ def _sieved_and_followed(
     if guesses.stopped:
         return carried_on(problem, guesses.z, guesses.starts)._replace(stopped=True)
     if guesses.whole:
-        found = carried_on(problem, guesses.z, guesses.starts, bar.update)
+        descent = carried_on(problem, guesses.z, guesses.starts, bar.update)
     else:
         segments, bare = problem.segments, np.full_like(states[:1], np.nan)
         bare = np.repeat(bare, len(guesses.z), axis=0)
@@ -252,17 +252,17 @@ def _sieved_and_followed(
         bare[:, first] = guesses.starts
         late = segments.end - segments.start[first][segments.record]
         reach = max(int(np.max(np.bincount(segments.record[late <= guesses.until]), initial=1)), 1)
-        found = followed(problem, guesses.z, bare, begin, slack, bar.update, reach=reach)
+        descent = followed(problem, guesses.z, bare, begin, slack, bar.update, reach=reach)
     count = sum(int(np.sum(np.isfinite(record.values))) for record in problem.records)
-    if found.stopped or (found.settled[0] and 2 * found.cost[0] < _MET * count):
-        return found
+    if descent.stopped or (descent.settled[0] and 2 * descent.cost[0] < _MET * count):
+        return descent
     again = followed(problem, z, states, begin, slack, bar.update)
-    return min(found, again, key=lambda one: (not one.settled[0], one.cost[0]))
+    return min(descent, again, key=lambda one: (not one.settled[0], one.cost[0]))
 
 
 def _reweighted(
     problem: Problem,
-    found: Descent,
+    descent: Descent,
     given: np.ndarray,
     least: np.ndarray,
     look: Callable[[], None],
@@ -270,8 +270,8 @@ def _reweighted(
     """The noise as residuals show it, but not below `least`, and the fit with it."""
     try:
         for _ in range(3):
-            here = linearised(problem, found.z, found.states)
-            weights = problem.dealt(found.z[0]).weights
+            here = linearised(problem, descent.z, descent.states)
+            weights = problem.dealt(descent.z[0]).weights
             seen = weights > 0
             count = np.sum(seen, axis=(0, 1))
             unknown = problem.p + len(problem.records) * problem.machine.size
@@ -281,15 +281,15 @@ def _reweighted(
             other = problem.cut_into(problem.segments, problem.noise * ratio)
             # One factor for all channels moves nothing.
             longest = problem.segments.longest
-            found = descend(other, found.z, found.states, longest, 30, look=look)
+            descent = descend(other, descent.z, descent.states, longest, 30, look=look)
             problem = other
-            if found.stopped or (
+            if descent.stopped or (
                 np.ptp(np.log(ratio)) < 0.02 and np.max(np.abs(np.log(ratio))) < 0.02
             ):
                 break
     except KeyboardInterrupt:
-        found = found._replace(stopped=True)
-    return problem, found
+        descent = descent._replace(stopped=True)
+    return problem, descent
 
 
 def _predicted(
@@ -298,7 +298,7 @@ def _predicted(
     seen: Measure,
     begin: np.ndarray,
     starts: Mapping[str, Any],
-    found: Descent,
+    descent: Descent,
     slack: float,
     look: Callable[[], None],
 ) -> tuple[Problem, Descent] | None:
@@ -307,7 +307,7 @@ def _predicted(
     other = problem._replace(
         records=held, start_priors=start_rows(problem.machine.system, len(held), starts)
     ).cut_into(cut(held, length, slack, slack))
-    z = found.z.copy()
+    z = descent.z.copy()
     try:
         states = first_states(other, seen, half_windows(held, problem.noise), 1)
         if seen.complete:

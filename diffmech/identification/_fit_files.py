@@ -154,19 +154,19 @@ def _machine(
 def _of_file(
     about: dict[str, Any], arrays: dict[str, np.ndarray], prefix: str, label: str
 ) -> tuple[Record, np.ndarray]:
-    own = arrays_under(arrays, prefix)
+    of_record = arrays_under(arrays, prefix)
     record = Record(
-        own["ts"],
-        own["values"],
+        of_record["ts"],
+        of_record["values"],
         _words(about["channels"]),
-        inputs={str(name): own[f"input.{i}"] for i, name in enumerate(about["inputs"])},
-        noise=own.get("noise"),
-        weights=own.get("weights"),
+        inputs={str(name): of_record[f"input.{i}"] for i, name in enumerate(about["inputs"])},
+        noise=of_record.get("noise"),
+        weights=of_record.get("weights"),
         name=str(about["name"]),
     )
-    if own[label].shape != record.values.shape:
+    if of_record[label].shape != record.values.shape:
         raise ValueError(f"record {record.name!r} and what the model shows must be equally long")
-    return record, own[label]
+    return record, of_record[label]
 
 
 def _words(names: Sequence[Any]) -> tuple[str, ...]:

@@ -138,7 +138,7 @@ def forces_along(
     total, *slopes = in_batches(_forces_at, laws, columns, values)
     by_state = np.stack(slopes, axis=-1)  # (k, force, coordinate, derivative)
     variance = np.einsum("kaji,kjil,kajl->ka", by_state, covariances, by_state)
-    own = np.sqrt(np.diagonal(covariances, axis1=-2, axis2=-1))
+    spread = np.sqrt(np.diagonal(covariances, axis1=-2, axis2=-1))
     return ForcesAlong(
         ts=measured.ts,
         qs=q,
@@ -146,9 +146,9 @@ def forces_along(
         qdds=qdd,
         forces=total,
         errors=np.sqrt(variance),
-        qs_errors=own[..., 0],
-        qds_errors=own[..., 1],
-        qdds_errors=own[..., 2],
+        qs_errors=spread[..., 0],
+        qds_errors=spread[..., 1],
+        qdds_errors=spread[..., 2],
         noise=noise,
         windows=windows,
         degree=degree,
@@ -159,18 +159,18 @@ def forces_along(
 
 
 def _one_record(data: Any, names: tuple[str, ...]) -> Record:
-    found, *others = as_records(data, names)
+    record, *others = as_records(data, names)
     if others:
         raise ValueError(
             f"`record` must be one motion, but there are {1 + len(others)}: take them one by one"
         )
     for name in names:
-        if name not in found.channels:
+        if name not in record.channels:
             raise ValueError(
-                f"record {quoted(found.name)} must have every coordinate measured to tell forces, "
-                f"but has no {name!r}.{suggestion(name, found.channels)}"
+                f"record {quoted(record.name)} must have every coordinate measured to tell forces, "
+                f"but has no {name!r}.{suggestion(name, record.channels)}"
             )
-    return found
+    return record
 
 
 def _derivatives(

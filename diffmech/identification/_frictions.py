@@ -106,15 +106,15 @@ def compare_frictions(
     for law in chosen:
         freed = [f"{path}.{term}" for path in dampers for term in _LAWS[law]]
         others = [path for path in coefficients if path not in freed]
-        found = fit(
+        one_fit = fit(
             system.with_params({**first, **dict.fromkeys(others, 0.0)}),
             list(records),
             [*free, *freed],
             **_without(options, others),
         )
-        if found.settings["interrupted"]:
+        if one_fit.settings["interrupted"]:
             raise KeyboardInterrupt
-        fits[law] = found
+        fits[law] = one_fit
     return compare(fits)
 
 
@@ -230,8 +230,8 @@ def _starts(
         return acceleration_of(system.laws, *state, jnp.zeros(()), params)
 
     by = np.abs(jax.jacfwd(accelerated)(jnp.zeros(len(paths)))).max(axis=0)
-    own = named_numbers(system.params, paths).read(system.params)
+    present = named_numbers(system.params, paths).read(system.params)
     with np.errstate(divide="ignore", invalid="ignore"):
         scaled = _FIRST * change / by
     scaled = np.where(np.isfinite(scaled) & (scaled > 0), scaled, 1.0)  # felt nowhere near
-    return dict(zip(paths, map(float, np.where(own > 0, own, scaled)), strict=True))
+    return dict(zip(paths, map(float, np.where(present > 0, present, scaled)), strict=True))

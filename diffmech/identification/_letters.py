@@ -58,13 +58,13 @@ def coefficients_of(balance: Balance) -> list[Coefficient]:
     waiting = [
         int(p) for name in ("force", "position", "rate") for p in balance.registers[name].ravel()
     ]
-    found: list[Coefficient] = []
+    coefficients: list[Coefficient] = []
     seen: set[Register] = set()
     for _ in range(_INSIDE):
         inside: set[Register] = set()
         for equation in terms(tape, waiting, parameters):
             for factors, coefficient in equation.items():
-                found.append(coefficient)
+                coefficients.append(coefficient)
                 inside.update(factors)
         # A width or a rest length inside of a function.
         mixed = [p for p in sorted(inside - seen) if varying_registers(tape, [p], parameters)]
@@ -77,7 +77,7 @@ def coefficients_of(balance: Balance) -> list[Coefficient]:
         ]
         if not waiting:
             break
-    return found
+    return coefficients
 
 
 class Alphabet:

@@ -88,12 +88,12 @@ def as_measure(
 
 def require_units(system: AbstractSystem, records: Sequence[Record]) -> None:
     """Refuse a channel that is said to be in a unit of something else than its coordinate."""
-    own = dict(system.coordinates)
-    own |= {f"{name}_dot": rate_unit(unit) for name, unit in system.coordinates.items() if unit}
+    units = dict(system.coordinates)
+    units |= {f"{name}_dot": rate_unit(unit) for name, unit in system.coordinates.items() if unit}
     for record in records:
         for channel, unit in record.units:
-            wanted, found = own.get(channel, ""), in_si(unit)
-            if channel in record.channels and wanted and found and not _alike(found[0], wanted):
+            wanted, stated = units.get(channel, ""), in_si(unit)
+            if channel in record.channels and wanted and stated and not _alike(stated[0], wanted):
                 raise ValueError(
                     f"channel {quoted(channel)} of record {quoted(record.name)} must be in "
                     f"{wanted}, as in {system.name!r}, or in a unit of the same kind, but is said "

@@ -34,11 +34,11 @@ class Words(NamedTuple):
     """Determined combinations, simple ones first, and the equations they were found in."""
 
     balance: Balance
-    found: list[Combination]
+    combinations: list[Combination]
 
     def values(self, numbers: np.ndarray) -> np.ndarray:
         """Of each combination, shape (combinations,), for free numbers of shape (p,)."""
-        registers = [one.register for one in self.found]
+        registers = [one.register for one in self.combinations]
         return _values(self.balance, registers, numbers[None])[0]
 
 
@@ -51,16 +51,16 @@ def words_of(balance: Balance, rank: int, points: Sequence[Sensitivity]) -> Word
     if rank == len(balance.free.names):
         alone = zip(balance.free.names, free_registers(balance), strict=True)
         return Words(balance, [Combination(name, register, True) for name, register in alone])
-    found = _coefficients(balance)
-    if found is None:  # too long with names for everything
+    coefficients = _coefficients(balance)
+    if coefficients is None:  # too long with names for everything
         balance = balance.with_numbers()
-        found = _coefficients(balance)
-    if found is None:
+        coefficients = _coefficients(balance)
+    if coefficients is None:
         return Words(balance, [])
     alphabet = Alphabet(balance)
     for register in alphabet.free:
         alphabet.read({(register,): 1.0})
-    spellings = [alphabet.read(coefficient) for coefficient in found]
+    spellings = [alphabet.read(coefficient) for coefficient in coefficients]
     return Words(balance, _chosen(alphabet, spellings, rank, points))
 
 
@@ -77,8 +77,8 @@ def _values(balance: Balance, registers: Sequence[Register], numbers: np.ndarray
     if not registers:
         return np.zeros((len(numbers), 0))
     known = given(balance.inputs[-1], balance.free.put(balance.params, numbers))
-    found = Evaluation(balance.tape, Arrays(), known).of(np.array(registers))
-    return gathered(found, len(numbers))
+    values = Evaluation(balance.tape, Arrays(), known).of(np.array(registers))
+    return gathered(values, len(numbers))
 
 
 def _gradients(balance: Balance, registers: Sequence[Register], numbers: np.ndarray) -> np.ndarray:
@@ -161,13 +161,13 @@ def _upright(
     """
     sides = (exponents > 0, exponents < 0)
     shared = np.sum([row != 0 for row in kept], axis=0)
-    judged = [
+    ranks = [
         (not np.any(side & zero), np.max(shared[side], initial=0), -weights[side].sum())
         if np.any(side)
         else (True, np.inf, 0.0)  # nothing below the line is best
         for side in sides
     ]
-    return exponents if judged[1] >= judged[0] else -exponents
+    return exponents if ranks[1] >= ranks[0] else -exponents
 
 
 def _combination(alphabet: Alphabet, letters: list[Letter], exponents: np.ndarray) -> Combination:

@@ -118,13 +118,13 @@ def _arg_extreme(better: str, tape: Tape, params: Any, x: Registers) -> Register
     """The first of the largest or smallest along one axis."""
     (axis,) = params["axes"]
     rows = np.moveaxis(x, axis, -1)
-    best, found = rows[..., 0], np.broadcast_to(constants(tape, np.int64(0)), rows.shape[:-1])
+    best, index = rows[..., 0], np.broadcast_to(constants(tape, np.int64(0)), rows.shape[:-1])
     for i in range(1, rows.shape[-1]):
         wins = elementwise(tape, better, rows[..., i], best)
         best = elementwise(tape, "select", wins, best, rows[..., i])
-        here = np.broadcast_to(constants(tape, np.int64(i)), found.shape)
-        found = elementwise(tape, "select", wins, found, here)
-    return np.asarray(found)
+        here = np.broadcast_to(constants(tape, np.int64(i)), index.shape)
+        index = elementwise(tape, "select", wins, index, here)
+    return np.asarray(index)
 
 
 def _cumulate(name: str, tape: Tape, params: Any, x: Registers) -> Registers:

@@ -27,8 +27,8 @@ def collected(tape: Tape, registers: Any, inputs: Any, far: Any = ()) -> Registe
     differences are small.
     """
     registers = np.asarray(registers, dtype=np.int64)
-    made = _Collector(tape, registers, inputs, far).result()
-    return min((registers, made), key=lambda way: len(varying_registers(tape, way, inputs)))
+    cheaper = _Collector(tape, registers, inputs, far).result()
+    return min((registers, cheaper), key=lambda way: len(varying_registers(tape, way, inputs)))
 
 
 class _Collector(AbstractReader):

@@ -165,11 +165,13 @@ def _by_rule(tape: Tape, equation: JaxprEqn, taken: list[Registers]) -> Any:
     raise _unknown(name)
 
 
-def _expanded(tape: Tape, made: Any, equation: JaxprEqn, taken: list[Registers]) -> list[Registers]:
+def _expanded(
+    tape: Tape, primitive: Any, equation: JaxprEqn, taken: list[Registers]
+) -> list[Registers]:
     """What a primitive is made of, written in its place."""
 
     def expand(*leaves: Any) -> list[Any]:
-        return jax.tree.leaves(made.expand(*jax.tree.unflatten(made.in_tree, leaves)))
+        return jax.tree.leaves(primitive.expand(*jax.tree.unflatten(primitive.in_tree, leaves)))
 
     shapes = [_shape_of(variable.aval) for variable in equation.invars]
     return _evaluate_closed(tape, jax.make_jaxpr(expand)(*shapes), taken)

@@ -101,16 +101,16 @@ class AbstractReader(ABC):
             return self._other(register)
         if name == "neg":
             return scaled(self._polynomials[arguments[0]], -1.0)
-        found = None
+        polynomial = None
         if name in ("add", "sub"):
             x, y = (self._polynomials[p] for p in arguments)
-            found = added(x, y if name == "add" else scaled(y, -1.0))
-            found = found if len(found) <= self._most_terms else None
+            polynomial = added(x, y if name == "add" else scaled(y, -1.0))
+            polynomial = polynomial if len(polynomial) <= self._most_terms else None
         elif name == "mul":
-            found = self._product(*(self._polynomials[p] for p in arguments))
+            polynomial = self._product(*(self._polynomials[p] for p in arguments))
         elif name == "div":
-            found = self._quotient(*arguments)
-        return self._other(register) if found is None else found
+            polynomial = self._quotient(*arguments)
+        return self._other(register) if polynomial is None else polynomial
 
     @abstractmethod
     def _product(self, x: Polynomial, y: Polynomial) -> Polynomial | None:

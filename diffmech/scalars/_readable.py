@@ -59,8 +59,8 @@ class Readable:
         result = []
         for register in np.ravel(registers).tolist():
             self._go_on()
-            (found,) = terms(self._old, [register], [])
-            result.append(self._grouped(found, outside))
+            (opened,) = terms(self._old, [register], [])
+            result.append(self._grouped(opened, outside))
         return result
 
     def register_of(self, register: Register) -> Register:
@@ -82,8 +82,8 @@ class Readable:
         if self._old.kind(register) is not float:
             return self.tape.operate(name, *map(self.register_of, arguments))
         self._go_on()
-        (found,) = terms(self._old, [register], [])
-        return self._grouped(found, set()).get((), self.tape.constant(0.0))
+        (opened,) = terms(self._old, [register], [])
+        return self._grouped(opened, set()).get((), self.tape.constant(0.0))
 
     def _atom(self, atom: Register) -> Register:
         """A function of what is rewritten."""
@@ -92,17 +92,17 @@ class Readable:
             return self.register_of(atom)
         return self.tape.operate(name, *map(self.register_of, arguments))
 
-    def _grouped(self, found: Terms, outside: set[Register]) -> Grouped:
+    def _grouped(self, opened: Terms, outside: set[Register]) -> Grouped:
         groups: dict[Monomial, dict[Monomial, Waves]] = {}
         angles: list[Register] = sorted(
             {
                 self._old.operations[factor].arguments[0]
-                for factors in found
+                for factors in opened
                 for factor in factors
                 if self._old.operations[factor].name in _TRIGONOMETRIC
             }
         )
-        for factors, coefficient in found.items():
+        for factors, coefficient in opened.items():
             product = tuple(factor for factor in factors if factor in outside)
             inner = [factor for factor in factors if factor not in outside]
             waves = tuple(sorted(wave for f in inner if (wave := self._wave(f, angles))))

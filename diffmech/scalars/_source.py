@@ -118,11 +118,11 @@ class _Function:
                 if not registers.ndim:
                     self._texts[register] = argument, ATOM
                 elif register in needed:
-                    own = self._names.get(register, f"{key}_{index}")
-                    word = self._identifiers.new(own)
+                    plain = self._names.get(register, f"{key}_{index}")
+                    word = self._identifiers.new(plain)
                     value = language.entry.format(argument, index)
                     line = language.declared[float].format(word, value)
-                    said = "" if word == own else f"  {language.comment.format(_harmless(own))}"
+                    said = "" if word == plain else f"  {language.comment.format(_harmless(plain))}"
                     self._lines.append(line + said)
                     self._texts[register] = word, ATOM
         return taken

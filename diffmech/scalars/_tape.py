@@ -84,9 +84,9 @@ class Tape:
         if all(register in numbers for register in registers):
             return self.constant(carried_out(name, [numbers[register] for register in registers]))
         simpler = _SIMPLER.get(name)
-        found = None if simpler is None else simpler(self, *registers)
-        if found is not None:
-            return found
+        simplified = None if simpler is None else simpler(self, *registers)
+        if simplified is not None:
+            return simplified
         return self._write(name, *(sorted(registers) if name in _COMMUTE else registers))
 
     def power(self, base: Register, exponent: int) -> Register:
@@ -133,9 +133,9 @@ class Tape:
 
     def _write(self, name: str, *arguments: Any, key: tuple[Any, ...] | None = None) -> Register:
         key = (name, *(arguments if key is None else key))
-        found = self._registers.get(key)
-        if found is not None:
-            return found
+        known = self._registers.get(key)
+        if known is not None:
+            return known
         register = self._registers[key] = len(self.operations)
         self.operations.append(Operation(name, arguments))
         kind = _KINDS.get(name)

@@ -62,15 +62,15 @@ def terms(tape: Tape, registers: Any, parameters: Any) -> list[Terms]:
     needed = tape.needed_for(flat)
     inputs = [p for p in needed if tape.operations[p].name == "input" and p not in known]
     reader = _Opener(tape, varying_registers(tape, flat, inputs))
-    found = []
+    opened = []
     for polynomial in reader.polynomials(flat):
         grouped: Terms = {}
         least = _DUST * max(map(abs, polynomial.values()), default=0.0)
         for (hot, cold), number in polynomial.items():
             if abs(number) > least:
                 grouped.setdefault(hot, {})[cold] = number
-        found.append(grouped)
-    return found
+        opened.append(grouped)
+    return opened
 
 
 def written_coefficient(tape: Tape, coefficient: Coefficient) -> Register:
@@ -107,15 +107,15 @@ class _Opener(AbstractReader):
     def _with(self, total: Polynomial, key: tuple[Monomial, Monomial], number: float) -> Polynomial:
         """One more term, in the form that dependent functions share."""
         hot, cold = key
-        found = self._simpler(hot + cold)
-        if found is None:
+        simpler = self._simpler(hot + cold)
+        if simpler is None:
             value = total.get(key, 0.0) + number
             if abs(value) <= _DUST * abs(number):
                 total.pop(key, None)
             else:
                 total[key] = value
             return total
-        left_out, instead = found
+        left_out, instead = simpler
         for factor in left_out:
             if factor in hot:
                 hot = without(hot, factor)
