@@ -1,4 +1,8 @@
-"""The discrete action: Hamilton's principle with difference quotients instead of derivatives."""
+"""The discrete action: Hamilton's principle with difference quotients instead of derivatives.
+
+J. E. Marsden, M. West, Discrete mechanics and variational integrators, Acta Numerica 10 (2001)
+357-514.
+"""
 
 import jax
 import jax.numpy as jnp

@@ -1,4 +1,7 @@
-"""Kane's equations: generalised speeds instead of rates, and no multipliers."""
+"""Kane's equations: generalised speeds instead of rates, and no multipliers.
+
+T. R. Kane, D. A. Levinson, Dynamics: Theory and Applications, McGraw-Hill, 1985, chapters 2 and 6.
+"""
 
 from typing import Any, NamedTuple
 

@@ -50,7 +50,9 @@ def check_derivation(
 ) -> DerivationCheck:
     """Whether equations derived by hand are those of a machine, and if not, where the mistake is.
 
-    An equation is right if it vanishes at the machine's own q̈ for every admissible state, so that
+        r(q, q̇, q̈, λ, t, p) = 0   with   M q̈ + b = Jᵀ λ,   J q̈ + c = 0
+
+    An equation is right if r vanishes at the machine's own q̈ for every admissible state, so that
     any combination of right equations is right; all together they must determine q̈. The verdict
     comes from random states with random parameters, and so do the guesses, see `EquationCheck`.
 
@@ -79,6 +81,10 @@ def check_derivation(
         symbols: other names for parameters and coordinates in the text, {"m1": "masses[0]"}.
         states: how many; None takes enough for the number of parameters.
         seed: of the states.
+
+    Returns:
+        A `DerivationCheck`: a verdict for each equation, and where it is wrong, the term and a
+        guess at the mistake.
 
     Raises:
         ValueError: text that cannot be read, with line and column; a function that raises or

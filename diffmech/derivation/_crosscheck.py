@@ -78,8 +78,8 @@ def crosscheck(
       fast, near a pole. Those of a machine with constraints are assembled on them.
     - `seed`: of these states. `params`: the machine's own if None; also those of `against` if it
       has the same.
-    - `rtol`: up to which differences count as agreement, relative to the largest acceleration at
-      the same state.
+    - `rtol`: up to which differences count as agreement: |a − b| ≤ rtol · max|q̈| at the same state
+      for accelerations, and likewise for multipliers, forces and moments, each among its kind.
 
     **Other arguments:**
 

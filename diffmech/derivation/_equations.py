@@ -217,6 +217,9 @@ def equations(
             "disc.inertia[0]"}.
         seconds: after so long sums are left as they came, with names for shared subexpressions.
 
+    Returns:
+        `Equations`, which print themselves: SI units and radians, in the order of the coordinates.
+
     Raises:
         ValueError: a function has no scalar form (loops of unknown length), or the machine is too
             large to be printed.

@@ -7,7 +7,8 @@ steps p at them the curvature along the way is known,
     s = x' − x,   y = H⁻¹(g' − g) = p − p',   ⟨a, b⟩ = what a moves · what b moves
 
 with H of Gauss and Newton's problem, and p is bent as in the limited-memory method of Broyden,
-Fletcher, Goldfarb and Shanno (J. Nocedal, Math. Comp. 35 (1980) 773), with H in place of a unit.
+Fletcher, Goldfarb and Shanno (J. Nocedal, Math. Comp. 35 (1980) 773-782), with H in place of a
+unit matrix.
 """
 
 from collections.abc import Callable

@@ -13,7 +13,9 @@ from .._units import unit_after
 from ._fit_record import Fit
 from ._record import Record
 
-_CLEAR = 10.0  # difference in AIC from which on a model has no support (Burnham and Anderson 2002)
+# Difference in AIC from which on a model has essentially no support: K. P. Burnham, D. R. Anderson,
+# Model Selection and Multimodel Inference, 2nd ed., Springer, 2002, p. 70.
+_CLEAR = 10.0
 _WEAK = 2.0  # below it models are as good as each other
 _NOTABLE = 0.01  # of the smallest error on records held back: what is closer is as good
 
@@ -24,7 +26,7 @@ class Comparison(eqx.Module):
     Attributes:
         names: what the models are called, best first.
         fits: their fits, in the same order.
-        by: what they are sorted by, "held" (error on records held back) or "AIC".
+        by: what they are sorted by, "held" (error on records held back) or "AIC" (as `Fit.aic`).
     """
 
     names: tuple[str, ...] = eqx.field(static=True)
@@ -136,8 +138,16 @@ def compare(fits: Mapping[str, Any] | Sequence[Any]) -> Comparison:
 
         print(dm.compare({"viscous": one, "dry": two}))
 
-    By the error on records that were held back, where there are any, else by Akaike's criterion.
-    A list of fits is named "model 1", "model 2", ...
+    By the error on records that were held back, where there are any, else by Akaike's criterion:
+
+        √(mean over channels of (misfit / standard deviation of the data)²)   or   2 k − 2 ln L
+
+    Args:
+        fits: results of `fit` by name, or in a list, which are named "model 1", "model 2", ... All
+            must be of the same records, the same records held back, and the same noise.
+
+    Returns:
+        A `Comparison`, the preferred model first; it prints as a table.
 
     Raises:
         ValueError: nothing to compare, or fits of different data; what differs is said.

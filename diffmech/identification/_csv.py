@@ -37,7 +37,7 @@ def read_records(
     have decimal points. Empty cells and `nan` are missing samples. Nothing in it is executed.
 
     Args:
-        time: column of the times.
+        time: column of the times [s], which must increase within each record.
         channels: columns of what was measured, or {name: column}; None means all that are left.
         inputs: columns of what was done to the machine, or {name: column}; without gaps.
         by: column that tells records apart: rows that agree in it are one record, named after it,
@@ -49,7 +49,8 @@ def read_records(
         unwrap: channels of angles that jump by a turn, to be counted on.
 
     Returns:
-        The records in the order of the file.
+        The records in the order of the file: times [s], values in SI units and radians, shape
+        (k, channels), NaN where a sample is missing.
 
     Raises:
         ValueError: what is no such file; line and column are named.

@@ -1,14 +1,15 @@
 """Rates and accelerations of a sampled signal, with their errors: polynomials fitted locally.
 
 Around each time t a polynomial in u = (s − t)/h is fitted by least squares to the samples with
-|s − t| ≤ h (Savitzky and Golay's filter, for any times):
+|s − t| ≤ h (A. Savitzky, M. J. E. Golay, Anal. Chem. 36 (1964) 1627-1639, for any times):
 
     c = G⁻¹ Aᵀy,   G = AᵀA,   A = (1, u, u², ...)
     (q, q̇, q̈) = (c₀, c₁/h, 2 c₂/h²),   covariance σ² G⁻¹, scaled alike
 
 A long window averages noise away, ∝ h^(−5/2) for q̈, and a short one follows the motion. The window
-is made as long as estimates do not depart, beyond noise, from those of shorter ones (Lepski's
-rule), and then two sizes shorter, which makes what is left of the bias small beside the error.
+is made as long as estimates do not depart, beyond noise, from those of shorter ones (O. V.
+Lepskii, Theory Probab. Appl. 35 (1991) 454-466), and then two sizes shorter, which makes what is
+left of the bias small beside the error.
 """
 
 from typing import NamedTuple

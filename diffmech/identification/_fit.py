@@ -80,12 +80,16 @@ def fit(
 ) -> Fit:
     """Find the parameters with which a machine moves as it was measured.
 
-    Every record is cut into short segments that run side by side in lanes, each from a state of
-    its own; tied end to end exactly, they are one motion from one fitted start. What is made small
-    is Σ (measured − computed)² / σ², by Levenberg and Marquardt's method on exact derivatives.
+        minimise  χ²(p, starts) = Σ (measured − computed)² / σ²
+
+    by Levenberg and Marquardt's method (K. Levenberg, Quart. Appl. Math. 2 (1944) 164-168; D. W.
+    Marquardt, J. SIAM 11 (1963) 431-441) on exact derivatives. Every record is cut into short
+    segments that run side by side in lanes, each from a state of its own; tied end to end exactly,
+    they are one motion from one fitted start (multiple shooting: H. G. Bock, in: K. H. Ebert, P.
+    Deuflhard, W. Jäger (eds.), Modelling of Chemical Reaction Systems, Springer, 1981, 102-125).
     Segments are so short that neighbours hardly part along them, and at first only as many are tied
     as a difference grows along by a factor of 10, so that a chaotic record is fitted like a regular
-    one.
+    one. Data are in SI units and radians; a parameter comes out in its own unit.
 
     **Main arguments:**
 
@@ -115,7 +119,8 @@ def fit(
     - `unknown`: what to do where the equations do not determine all that is free (masses often
       scale out): "refuse", which says what they do determine, or "keep", which fits, with infinite
       errors for what is not determined (`fit.of` has those of combinations that are).
-    - `loss`: "squares", or "huber", which lets outliers count less.
+    - `loss`: "squares", or "huber", which lets outliers, beyond 1.345 σ, count less (P. J. Huber,
+      Ann. Math. Stat. 35 (1964) 73-101).
     - `holdout`: names or numbers, from 0 on, of records that are not fitted but predicted (their
       starts are fitted). Two that are called "swing" are "swing (1)" and "swing (2)" here.
     - `profile`: free numbers whose 95 % intervals are found by fitting again with the number held,
@@ -129,6 +134,8 @@ def fit(
 
     The same call gives the same numbers. Ctrl-C ends it with the best so far, and the verdict says
     so.
+
+    **Returns:** a `Fit`: values with standard errors, the cost's shape around them, predictions.
 
     **Raises:** `ValueError` for a wrong call, data that cannot be, or fewer data than unknowns.
     """

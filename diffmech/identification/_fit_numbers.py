@@ -50,11 +50,11 @@ class AbstractFit(eqx.Module):
     settings: dict[str, Any] = eqx.field(static=True)
 
     def __getitem__(self, name: str) -> float:
-        """The value found for a free number."""
+        """The value found for a free number, by name, in its own unit."""
         return float(self.values[self._index(name)])
 
     def error(self, name: str) -> float:
-        """Its standard error."""
+        """The standard error of a free number, in its own unit; infinite if it is undetermined."""
         return float(self.errors[self._index(name)])
 
     def interval(self, name: str, level: float = 0.95) -> tuple[float, float]:
@@ -95,7 +95,7 @@ class AbstractFit(eqx.Module):
 
     @property
     def correlation(self) -> np.ndarray:
-        """Of the values found, shape (p, p)."""
+        """Cᵢⱼ/√(Cᵢᵢ Cⱼⱼ) of the covariance C of the values found, shape (p, p)."""
         size = np.sqrt(np.diag(self.covariance))
         size = np.where(size > 0, size, 1.0)
         return np.asarray(self.covariance) / np.outer(size, size)
@@ -154,7 +154,7 @@ class AbstractFit(eqx.Module):
 
     @property
     def log_likelihood(self) -> float:
-        """ln of the density of the data, of normal noise."""
+        """ln L = −½ χ² − Σ ln(σ √(2π)) over all numbers measured: normal noise."""
         total = 0.0
         for c, noise in enumerate(self.noise):
             count = sum(int(np.sum(np.isfinite(r.values[:, c]))) for r in self.records)
@@ -163,12 +163,18 @@ class AbstractFit(eqx.Module):
 
     @property
     def aic(self) -> float:
-        """Akaike's criterion: 2 k − 2 ln L, with noise that was estimated among the unknowns."""
+        """Akaike's criterion: 2 k − 2 ln L, with noise that was estimated among the k unknowns.
+
+        H. Akaike, IEEE Trans. Autom. Control 19 (1974) 716-723.
+        """
         return 2 * self._fitted() - 2 * self.log_likelihood
 
     @property
     def bic(self) -> float:
-        """Schwarz's criterion: k ln N − 2 ln L."""
+        """Schwarz's criterion: k ln N − 2 ln L, of N numbers measured.
+
+        G. Schwarz, Ann. Stat. 6 (1978) 461-464.
+        """
         return self._fitted() * np.log(self.count) - 2 * self.log_likelihood
 
     def _fitted(self) -> int:

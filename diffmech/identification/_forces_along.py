@@ -113,7 +113,8 @@ def forces_along(
 
     Args:
         system: a machine with a Lagrangian.
-        record: a `Record` of all its coordinates, or what makes one (`as_records`).
+        record: a `Record` of all its coordinates, or what makes one: arrays `(ts, qs)` of shapes
+            (k,) [s] and (k, n), a mapping, a `Trajectory` or a file.
         params: the system's own if None.
         window: length of the windows [s]; None chooses it for each coordinate, as long as the
             polynomials follow the motion within its noise.
@@ -121,6 +122,9 @@ def forces_along(
 
     Errors are those of noise that is independent from sample to sample, as the record gives it
     (`noise`), or as the residuals show. They leave out what a window that is too long rounds off.
+
+    Returns:
+        A `ForcesAlong`: Q and its errors, shape (k, n) [N for a length, N m for an angle].
 
     Raises:
         ValueError: a coordinate is not measured, or no window has enough samples.

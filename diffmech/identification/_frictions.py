@@ -58,7 +58,7 @@ def compare_frictions(
 ) -> Comparison:
     """Fit a machine with one law of friction after the other, and sort them.
 
-        F = −(c + c₂ |v| + F_c/√(v² + v₀²)) v
+        F = −(c + c₂ |v| + F_c/√(v² + v₀²)) v   [N, or N m about a hinge]
         dm.compare_frictions(rod, swings, ["length"], {"hinge": "theta"}, holdout=["swing 3"])
 
     Each law frees its coefficients in all `dampers`, none of which may become negative, and sets
@@ -78,6 +78,9 @@ def compare_frictions(
 
     A coefficient starts at the machine's own value where that is above zero, else where its term
     accelerates the machine by 1 % of what was measured.
+
+    Returns:
+        A `Comparison` of one fit for each law, the preferred one first.
 
     Raises:
         ValueError: a path that is no `Damper`, a speed that is unknown, not measured or zero, an

@@ -1,9 +1,9 @@
 """Many guesses made to fit at once, each what was measured plus noise of its own.
 
 Guesses that fit data and beliefs with noise added, each another one, lie about as the truth does
-by what is known (randomised maximum likelihood: P. Kitanidis 1995, D. Oliver 1996), also along
-curved valleys that a beginning leaves open. So the right valley stays among them until a longer
-beginning tells which it is.
+by what is known (randomised maximum likelihood: P. K. Kitanidis, Water Resour. Res. 31 (1995)
+2411-2419; D. S. Oliver, Math. Geol. 28 (1996) 811-817), also along curved valleys that a beginning
+leaves open. So the right valley stays among them until a longer beginning tells which it is.
 
 Steps are Levenberg and Marquardt's. Derivatives are differences over a fifth of a standard error,
 along the principal axes of what each guess knows: lanes without derivatives are cheap.

@@ -67,15 +67,20 @@ def identifiable(
 ) -> Structure:
     """Which combinations of the free numbers every conceivable motion would tell apart.
 
-    Decided by the rank of S = ∂q̈/∂ log p over random admissible states (with the constraints'
-    own dependence on p beside it), near the given parameters; numbers that are zero are taken as
-    large enough to be felt. Words come from the equations, opened as Σ c_k(p) f_k(q, q̇, q̈): a
-    combination is named if its gradient lies in the row space of S at several values of p.
+        S = ∂q̈/∂ log p,   shape (states n, p)
+
+    Decided by the rank of S over random admissible states (with the constraints' own dependence on
+    p beside it), near the given parameters; numbers that are zero are taken as large enough to be
+    felt. Words come from the equations, opened as Σ c_k(p) f_k(q, q̇, q̈): a combination is named
+    if its gradient lies in the row space of S at several values of p.
 
     Args:
         free: paths of parameters, `lengths` or `masses[1]`; a leaf stands for all its entries.
         params: the system's own if None.
         seed: of the random states.
+
+    Returns:
+        A `Structure`: the rank, what is determined and what is not, in numbers and in words.
 
     Raises:
         ValueError: a path that does not exist or is named twice; hardly any state with finite
