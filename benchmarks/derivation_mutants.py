@@ -24,8 +24,8 @@ import numpy as np
 import sympy
 
 import diffmech as dm
-from diffmech.derivation._grammar import read_text
 from diffmech.derivation._openings import openings
+from diffmech.derivation._read_text import read_text
 from diffmech.derivation._states import random_points
 from diffmech.derivation._symbols import Symbols
 from diffmech.derivation._truth import Truth

@@ -1,8 +1,6 @@
-"""Equations as text, read into scalar operations: nothing is ever executed.
+"""The grammar of one equation: text into scalar operations; nothing is ever executed.
 
-    I1 = IA + mA*LA^2                       # a name for what is used below
-    qB'' = -sin(qB)*cos(qB)*qA'^2*(IBx - IBy)/IBz
-
+    line     =  name "=" sum | sum "=" sum
     sum      =  product (("+" | "-") product)*
     product  =  signed (("*" | "/") signed)*
     signed   =  ("+" | "-")* power
@@ -19,11 +17,10 @@ from typing import NamedTuple
 from .._suggest import nearest, quoted, suggestion
 from ..scalars import Register, Tape
 from ._symbols import FUNCTIONS, Symbols
-from ._text import Source, Token, UnreadableTextError
+from ._text import Source, Token
 
 _DEEPEST = 60  # brackets within brackets
 _LARGEST_POWER = 64  # that is written as products
-_MOST_EQUATIONS = 200
 _COMPARED = {">": "gt", "<": "lt", ">=": "ge", "<=": "le"}
 
 Span = tuple[tuple[int, int], tuple[int, int]]  # (line, column) of its beginning, and behind it
@@ -45,65 +42,17 @@ class Equation(NamedTuple):
     spans: dict[Register, Span]
 
 
-class ReadText(NamedTuple):
-    """All equations of a text; `unused` are names that were given and never used."""
-
-    equations: tuple[Equation, ...]
-    unused: tuple[str, ...]
-    source: Source
-
-
-def read_text(text: str, tape: Tape, symbols: Symbols) -> ReadText:
-    """Read equations, one a line.
-
-    Raises:
-        UnreadableTextError: what is wrong, with line and column.
-    """
-    source = Source(text)
-    lines = source.equations()
-    if len(lines) > _MOST_EQUATIONS:
-        raise UnreadableTextError(
-            f"there must be at most {_MOST_EQUATIONS} equations, but there are {len(lines)}"
-        )
-    given: dict[str, Register] = {}
-    later = {tokens[0].text: tokens[0].line for tokens in lines if _names_something(tokens)}
-    used: set[str] = set()
-    equations = []
-    spans: dict[Register, Span] = {}  # of what has got a name
-    for tokens in lines:
-        reader = _Reader(source, tokens, tape, symbols, given, later, used)
-        if _names_something(tokens) and not reader.knows(tokens[0].text):
-            name, value = reader.definition()
-            given[name] = value
-            spans |= reader.spans
-        else:
-            equation = reader.equation()
-            equations.append(equation._replace(spans={**spans, **equation.spans}))
-    if not equations:
-        raise UnreadableTextError(
-            "there must be at least one equation, a line with '=' such as "
-            f"{symbols.coordinates[0]}'' = ..., but there is none"
-        )
-    return ReadText(tuple(equations), tuple(name for name in given if name not in used), source)
-
-
-def _names_something(tokens: list[Token]) -> bool:
-    """Whether a line could be a definition: a bare name on its left side."""
-    return (
-        len(tokens) > 1
-        and tokens[0].kind == "name"
-        and tokens[0].text.isidentifier()
-        and tokens[1].text == "="
-    )
-
-
 def _near_function(name: str) -> str:
     function = nearest(name, FUNCTIONS)
     return "" if function is None else f" Did you mean {function!r}?"
 
 
-class _Reader:
-    """One equation, from left to right."""
+class Reader:
+    """One definition or equation, from left to right; what is read is written on the tape.
+
+    Attributes:
+        spans: where in the text what is written at a register stands.
+    """
 
     def __init__(
         self,

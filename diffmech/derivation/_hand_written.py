@@ -15,8 +15,9 @@ from .._checks import briefly
 from ..model import Laws
 from ..motion import mass_and_bias_of
 from ..scalars import NotScalar, write
-from ._grammar import Span, read_text
+from ._grammar import Span
 from ._objects import written_by_objects
+from ._read_text import read_text
 from ._symbols import Symbols
 from ._text import Source
 from ._truth import Points, Truth

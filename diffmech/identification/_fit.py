@@ -19,6 +19,7 @@ from ._forward import carried_on, followed
 from ._free import free_numbers
 from ._grown import grown
 from ._guess import half_windows, parameters_from_accelerations
+from ._held_back import predicted_by
 from ._measure import Measure, as_measure
 from ._plain import plain
 from ._preparation import (
@@ -39,7 +40,6 @@ from ._preparation import (
     spread_of,
     start_rows,
 )
-from ._record import Record
 from ._residuals import Problem, linearised
 from ._segments import cut
 from ._shots import Machine
@@ -48,7 +48,6 @@ from ._sieve import sieved_again
 # Where not all is measured: how many guesses are left by a sieve, and how many times the noise's a
 # mean square may be without following the first guess, too.
 _VALLEYS, _MET = 4, 1.5
-_HELD_TIED = 8  # segments of records held back, at first
 _LOSSES = {"squares": np.inf, "huber": 1.345}  # in units of the noise
 
 
@@ -200,7 +199,7 @@ def fit(
             problem, descent = _reweighted(problem, descent, given, least, look)
         predicted = None
         if held and not descent.stopped:
-            predicted = _predicted(problem, held, seen, begin, starts or {}, descent, slack, look)
+            predicted = predicted_by(problem, held, seen, begin, starts or {}, descent, slack, look)
             if predicted is None:
                 descent = descent._replace(stopped=True)
         return made_of(
@@ -297,34 +296,3 @@ def _reweighted(
     except KeyboardInterrupt:
         descent = descent._replace(stopped=True)
     return problem, descent
-
-
-def _predicted(
-    problem: Problem,
-    held: tuple[Record, ...],
-    seen: Measure,
-    begin: np.ndarray,
-    starts: Mapping[str, Any],
-    descent: Descent,
-    slack: float,
-    look: Callable[[], None],
-) -> tuple[Problem, Descent] | None:
-    """Records that were held back, with fitted starts and nothing else; None if it was stopped."""
-    length = float(np.median(problem.segments.end - problem.segments.start))
-    other = problem._replace(
-        records=held, start_priors=start_rows(problem.machine.system, len(held), starts)
-    ).cut_into(cut(held, length, slack, slack))
-    z = descent.z.copy()
-    try:
-        states = first_states(other, seen, half_windows(held, problem.noise), 1)
-        if seen.complete:
-            for horizon in (_HELD_TIED, other.segments.longest):
-                ran = descend(other, z, states, horizon, 60, frozen=True, look=look)
-                if ran.stopped:
-                    break
-                states = ran.states
-        else:
-            ran = followed(other, z, states, begin, slack, lambda _: look(), frozen=True)
-    except KeyboardInterrupt:
-        return None
-    return None if ran.stopped else (other, ran)

@@ -8,7 +8,7 @@ import pytest
 
 import diffmech as dm
 from diffmech.derivation import UnreadableTextError
-from diffmech.derivation._grammar import read_text
+from diffmech.derivation._read_text import read_text
 from diffmech.derivation._symbols import Inputs, Symbols
 from diffmech.scalars import Arrays, Evaluation, Tape, given, unknowns
 
