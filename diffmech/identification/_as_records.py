@@ -68,8 +68,8 @@ def _of_one(data: Any, names: Sequence[str] | None, name: str) -> tuple[Record, 
         return (Record(run.ts, run.qs, tuple(run.system.coordinates), name=run.system.name),)
     if isinstance(data, Mapping):
         if "t" not in data:
-            found = ", ".join(map(str, data)) or "nothing"
-            raise ValueError(f"data by name must have the times as 't', but has {found}")
+            listed = ", ".join(map(str, data)) or "nothing"
+            raise ValueError(f"data by name must have the times as 't', but has {listed}")
         columns = {key: column for key, column in data.items() if key != "t"}
         return (Record(data["t"], columns, name=name),)
     if isinstance(data, str | Path):

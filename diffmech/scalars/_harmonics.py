@@ -162,13 +162,13 @@ def _half(angle: Angle) -> Angle | None:
 
 
 def _shared(one: tuple[Wave, ...], other: tuple[Wave, ...]) -> tuple[Wave, ...]:
-    found: list[Wave] = []
+    common: list[Wave] = []
     left = list(other)
     for wave in one:
         if wave in left:
             left.remove(wave)
-            found.append(wave)
-    return tuple(found)
+            common.append(wave)
+    return tuple(common)
 
 
 def _without(key: tuple[Wave, ...], taken: tuple[Wave, ...]) -> tuple[Wave, ...]:

@@ -410,8 +410,8 @@ def test_a_right_derivation_passes_in_ones_own_tests_and_a_wrong_one_says_where(
 def test_the_record_prints_itself_aligned_and_is_json() -> None:
     found = dm.check_derivation(BOOT, SOLVED.replace("/IBz", "/IBx"))
     lines = str(found).split("\n")
-    assert lines[0].startswith("derivation    not right: 1 of 2 equations of babyboot hold")
-    assert all(line[13] == " " and line[14] != " " for line in lines)
+    assert lines[0].startswith("derivation  not right: 1 of 2 equations of babyboot hold")
+    assert all(line[11] == " " and line[12] != " " for line in lines)
     said = json.loads(json.dumps(found.as_dict(), allow_nan=False))
     assert said["right"] is False
     assert [one["verdict"] for one in said["equations"]] == ["right", "wrong"]
