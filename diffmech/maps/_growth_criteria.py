@@ -7,7 +7,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from .._checks import as_scalar
-from ..lanes import AbstractReducer, Growth, Megno, Neighbours, Sali
+from .._typing import Params
+from ..lanes import AbstractReducer, Growth, Instant, Megno, Neighbours, Sali
 from ..model import AbstractSystem
 from ._abstract_criterion import AbstractCriterion, by_limits
 
@@ -190,11 +191,11 @@ class FloquetStable(AbstractCriterion):
 class _Away(AbstractReducer):
     """The largest difference of a coordinate or rate from the start's, in the end."""
 
-    def init(self, t: Any, q: Any, qd: Any, params: Any) -> Any:
+    def init(self, instant: Instant, params: Params) -> Any:
         """The start, twice."""
-        return (q, qd), (q, qd)
+        return (instant.q, instant.qd), (instant.q, instant.qd)
 
-    def update(self, carry: Any, before: Any, after: Any, params: Any) -> Any:
+    def update(self, carry: Any, before: Instant, after: Instant, params: Params) -> Any:
         """The newest state beside the first."""
         return carry[0], (after.q, after.qd)
 

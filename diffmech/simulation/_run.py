@@ -1,7 +1,6 @@
 """One run: the host's loop around the compiled stretches."""
 
 import operator
-import time
 from typing import Any, NamedTuple
 
 import diffrax
@@ -14,6 +13,7 @@ from .._batches import padded_times
 from .._checks import is_traced
 from .._progress import Progress
 from .._results import RESULTS, Result, same
+from .._stretches import stretches
 from .._typing import AnyArray, Params, Scalar
 from ..model import AbstractSystem
 from ..motion import AbstractStabilisation, Field, Nullspace, unpack
@@ -25,8 +25,6 @@ from ._sample_controller import LandOnSamples
 
 _FIRST_STEP = 1e-5  # of the duration
 SMALLEST_STEP_IN_EPS = 4.0  # of the largest time
-_FIRST_STRETCH = 1000  # steps
-_STRETCH_SECONDS = 0.5  # wall clock between two looks at Ctrl-C and the progress bar
 
 
 class Settings(eqx.Module):
@@ -154,37 +152,35 @@ def run_in_stretches(
     times = padded_times(ts)
     march = begin(problem, t0, t1, dt, y0, len(times))
     dense: list[tuple[np.ndarray, Any]] = []
-    stretch, status = _FIRST_STRETCH, None
+    status: Result | None = None
     mark = (0, start)  # steps and time when progress was last looked at
+
+    def taken() -> int:
+        return int(march.accepted) + int(march.rejected)
+
+    def going() -> bool:
+        return same(march.result, RESULTS.successful) and float(march.t) < float(t1)
+
     try:
         with Progress(total, progress, label) as bar:
-            while True:
-                done = int(march.accepted) + int(march.rejected)
-                left = settings.max_steps - done
-                if not same(march.result, RESULTS.successful) or float(march.t) >= float(t1):
-                    break
+            for stretch in stretches(taken, going):
+                left = settings.max_steps - taken()
                 if left <= 0:
                     status = RESULTS.max_steps_reached
                     break
-                clock = time.perf_counter()
                 march = jax.block_until_ready(
                     advance(problem, times, t1, march, np.asarray(min(stretch, left), np.int32))
                 )
                 if settings.dense:
                     dense.append(_fetch_dense(march))
-                taken = int(march.accepted) + int(march.rejected) - done
-                if done:  # the first stretch may have been compiled: its time says nothing
-                    pace = taken / max(time.perf_counter() - clock, 1e-6)
-                    stretch = int(np.clip(pace * _STRETCH_SECONDS, 20, 10**6))
                 bar.update(float(march.t) - start)
-                done += taken
-                if done - mark[0] >= STALL_STEPS:
+                if taken() - mark[0] >= STALL_STEPS:
                     status = stalled(march, start, total, mark)
                     if status is not None:
                         break
-                    mark = (done, float(march.t))
+                    mark = (taken(), float(march.t))
     except KeyboardInterrupt:
-        if same(march.result, RESULTS.successful) and float(march.t) < float(t1):
+        if going():
             status = RESULTS.interrupted
     run = _finish(march, ts, status, dense, problem)
     return run._replace(

@@ -53,7 +53,7 @@ def no_motion(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*args: Any) -> None:
         raise AssertionError("it computed")
 
-    monkeypatch.setattr("diffmech.lanes._ensemble.march", refuse)
+    monkeypatch.setattr("diffmech.lanes._ensemble.run_tiles", refuse)
 
 
 def test_the_help_loads_nothing_heavy() -> None:

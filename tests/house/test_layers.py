@@ -26,6 +26,7 @@ ROOMS: dict[str, tuple[int, set[str]]] = {
     "_folders": (0, set()),
     "_memory": (0, set()),
     "_progress": (0, {"tqdm"}),
+    "_stretches": (0, set()),
     "tuning": (0, set()),
     "geometry": (1, set()),
     "scalars": (1, {"sympy"}),

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import diffmech as dm
-from diffmech.lanes._tiles import keeps_constraints
+from diffmech.lanes._program import keeps_constraints
 from diffmech.motion import require_consistent
 
 from ..conftest import machine
