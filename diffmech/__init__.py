@@ -44,6 +44,7 @@ _HOMES = {
     "OrbitFamily": "orbits",
     "PeriodicOrbit": "orbits",
     "Pfaffian": "model",
+    "Plane": "sections",
     "PoincareSection": "sections",
     "RESULTS": "_results",
     "Reaction": "motion",
@@ -53,7 +54,9 @@ _HOMES = {
     "SimulationError": "simulation",
     "StabilityMap": "maps",
     "Status": "_results",
+    "Strobe": "sections",
     "Structure": "identification",
+    "Surface": "sections",
     "System": "model",
     "Tournament": "simulation",
     "Trajectory": "simulation",
@@ -271,7 +274,10 @@ if TYPE_CHECKING:
     )
     from .sections import (
         Bifurcation as Bifurcation,
+        Plane as Plane,
         PoincareSection as PoincareSection,
+        Strobe as Strobe,
+        Surface as Surface,
         bifurcation as bifurcation,
         poincare as poincare,
         return_times as return_times,
