@@ -28,7 +28,7 @@ _NUMBERS = ("chi2", "condition", "jump")  # in an array: they may be infinite, w
 def save_fit(fit: Fit, path: str | Path, *, overwrite: bool = False) -> Path:
     """Write a fit, its records included, to a checksummed `.npz`, all of it or nothing.
 
-    Functions are not written: `load_fit` takes the machine again.
+    Functions are not written: `diffmech.load` takes the machine again.
     """
     require_writable(path, overwrite=overwrite)
     meta = {
@@ -85,7 +85,7 @@ def _likeness(fit: Fit) -> Likeness:
 def load_fit(path: str | Path, system: AbstractSystem | None = None) -> Fit:
     """Read a fit written by `Fit.save`.
 
-        found = dm.load_fit("fit.npz", dm.systems.n_link(n=2))
+        found = dm.load("fit.npz", dm.systems.n_link(n=2))
 
     Checksums are verified and nothing in the file is executed. Given the machine that was fitted,
     with any parameters, `found.system` is that machine with the parameters found; that it is the

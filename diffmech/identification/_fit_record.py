@@ -226,7 +226,7 @@ class Fit(eqx.Module):
         return summary_of(self)
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> Path:
-        """Write the fit and its records to a checksummed `.npz`; `load_fit` reads it back."""
+        """Write the fit and its records to a checksummed `.npz`; `diffmech.load` reads it back."""
         from ._fit_files import save_fit  # the file format knows this record
 
         return save_fit(self, path, overwrite=overwrite)
