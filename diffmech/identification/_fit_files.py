@@ -28,7 +28,7 @@ _NUMBERS = ("chi2", "condition", "jump")  # in an array: they may be infinite, w
 def save_fit(fit: AbstractFit, path: str | Path, *, overwrite: bool = False) -> Path:
     """Write a fit, its records included, to a checksummed `.npz`, all of it or nothing.
 
-    Functions are not written: `load_fit` takes the machine again.
+    Functions are not written: `diffmech.load` takes the machine again.
     """
     require_writable(path, overwrite=overwrite)
     meta = {

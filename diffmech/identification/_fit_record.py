@@ -55,7 +55,7 @@ class Fit(AbstractFit):
         return summary_of(self)
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> Path:
-        """Write the fit and its records to a checksummed `.npz`; `load_fit` reads it back."""
+        """Write the fit and its records to a checksummed `.npz`; `diffmech.load` reads it back."""
         return save_fit(self, path, overwrite=overwrite)
 
 

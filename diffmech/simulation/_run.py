@@ -16,46 +16,15 @@ from .._results import RESULTS, Result, same
 from .._stretches import stretches
 from .._typing import AnyArray, Params, Scalar
 from ..model import AbstractSystem
-from ..motion import AbstractStabilisation, Field, Nullspace, unpack
-from ._events import Event
+from ..motion import Field, Nullspace, unpack
 from ._manifold import OnConstraints, on_constraints, stays_on_constraints
 from ._march import STALL_STEPS, March, Problem, advance, begin, stalled
 from ._methods import with_tolerances
+from ._run_data import End, Settings
 from ._sample_controller import LandOnSamples
 
 _FIRST_STEP = 1e-5  # of the duration
 SMALLEST_STEP_IN_EPS = 4.0  # of the largest time
-
-
-class Settings(eqx.Module):
-    """How a run is made: everything besides the system, its parameters and its start."""
-
-    solver: diffrax.AbstractSolver = eqx.field(static=True)
-    method: str = eqx.field(static=True)  # the solver's name
-    rtol: AnyArray
-    atol: AnyArray
-    dt: AnyArray | None  # None: adaptive
-    longest: AnyArray  # bound on adaptive steps [s]; infinite unless a second run must be finer
-    events: tuple[Event, ...]
-    event_names: tuple[str, ...] = eqx.field(static=True)
-    max_steps: int = eqx.field(static=True)
-    dense: bool = eqx.field(static=True)
-    gradient: str = eqx.field(static=True)
-    stabilise: AbstractStabilisation | None = None  # None: there are no constraints
-
-    @property
-    def fixed(self) -> bool:
-        """Whether the step is constant."""
-        return self.dt is not None
-
-
-class End(NamedTuple):
-    """Where a run ended: time [s], coordinates, rates and work [J] there."""
-
-    t: AnyArray
-    q: AnyArray
-    qd: AnyArray
-    work: AnyArray
 
 
 class Run(NamedTuple):

@@ -49,6 +49,8 @@ ROOMS: dict[str, tuple[int, set[str]]] = {
     "reducers": (6, set()),
     "criteria": (6, set()),
     "testing": (6, set()),
+    # One verb for the files of several rooms.
+    "_load": (7, set()),
     "viz": (7, {"matplotlib", "mpl_toolkits", "PIL"}),
     "cli": (8, {"click"}),
     "__main__": (9, set()),

@@ -20,8 +20,9 @@ from matplotlib.colors import to_rgb
 import diffmech as dm
 from diffmech import _folders, _records, viz
 from diffmech.lanes._compiling import compiling_seconds
-from diffmech.maps import Axis, CriterionWords
+from diffmech.maps import Axis, CriterionWords, load_map
 from diffmech.maps._evaluate import Evaluator
+from diffmech.simulation import load_run
 from diffmech.viz._stability import VERDICT_COLOURS
 
 from ..conftest import COMPILES_AS_HERE, machine
@@ -165,7 +166,7 @@ def test_a_killed_map_leaves_no_half_file_and_resumes_to_the_same_bytes(
     )  # fmt: skip
     assert done.returncode == -signal.SIGKILL, done.stderr
     assert not path.exists()
-    part = dm.load_map(tmp_path / "map.npz.part")
+    part = dm.load(tmp_path / "map.npz.part")
     computed = POINTS if where in ("refining", "finishing") else 2 * CHUNK
     assert np.all((part.verdicts != dm.Verdict.MISSING) == (np.arange(POINTS) < computed))
     assert part.edges is None
@@ -189,7 +190,7 @@ def test_a_killed_map_leaves_no_half_file_and_resumes_to_the_same_bytes(
 def test_an_interruption_in_python_keeps_what_is_done(
     begun: Path, unbroken: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = dm.load_map(unbroken)
+    whole = dm.load(unbroken)
     with monkeypatch.context() as patch:
         interrupt_chunk(patch, 2)
         with pytest.warns(
@@ -283,7 +284,7 @@ def test_a_finished_map_is_returned_without_computing(
     assert compiling_seconds() == stamp
     assert unbroken.read_bytes() == before
     for name in ARRAYS:
-        np.testing.assert_array_equal(getattr(again, name), getattr(dm.load_map(unbroken), name))
+        np.testing.assert_array_equal(getattr(again, name), getattr(dm.load(unbroken), name))
     assert again.criterion == dm.criteria.Tumble("theta", BOUND)
 
 
@@ -305,7 +306,7 @@ def test_a_map_begun_anew_beside_an_old_one_is_the_one_to_resume(
     made = pendulum_map(path, duration=1.0, resume=True)
     assert made.settings["duration"] == 1.0
     assert made.complete
-    assert dm.load_map(path).settings == made.settings
+    assert dm.load(path).settings == made.settings
     assert names(tmp_path) == ["map.npz"]
 
 
@@ -387,7 +388,7 @@ def test_a_folder_that_may_not_be_written_to_is_named_before_anything_is_compute
 def test_a_loaded_map_is_the_same_map(unbroken: Path, tmp_path: Path) -> None:
     made = pendulum_map(params={"length": 1.25})
     path = made.save(tmp_path / "map.npz")
-    whole, alone = dm.load_map(path, machine("pendulum")), dm.load_map(path)
+    whole, alone = dm.load(path, machine("pendulum")), dm.load(path)
     for again in (whole, alone):
         for name in ARRAYS:
             np.testing.assert_array_equal(getattr(again, name), getattr(made, name))
@@ -402,7 +403,7 @@ def test_a_loaded_map_is_the_same_map(unbroken: Path, tmp_path: Path) -> None:
         assert again.save(path, overwrite=True).read_bytes() == path.read_bytes()
         require_tidy(viz.stability(again).figure)
     assert float(whole.system.params.length) == 1.25, "the machine has the map's parameters"
-    assert float(dm.load_map(unbroken, machine("pendulum")).system.params.length) == 1.0
+    assert float(dm.load(unbroken, machine("pendulum")).system.params.length) == 1.0
     with pytest.raises(ValueError, match="loaded without its machine"):
         dm.stability_map(alone.system, {"theta": [0.1]}, dm.criteria.Tumble("theta"), 1.0)
 
@@ -425,7 +426,7 @@ def test_damaged_maps_are_refused_with_the_reason(
         spoil(path)
         spoiled = path.read_bytes()
         with pytest.raises(ValueError, match=rf"{name}` was not loaded: .*{reason}"):
-            dm.load_map(path)
+            dm.load(path)
         with pytest.raises(ValueError, match=rf"{name}` was not loaded: .*{reason}"):
             pendulum_map(tmp_path / "map.npz", resume=True)
         assert path.read_bytes() == spoiled
@@ -450,22 +451,22 @@ def test_contents_that_do_not_fit_are_refused_with_the_path(unbroken: Path, tmp_
             path, "stability_map", {**meta, **other}, {**arrays, **others}, overwrite=True
         )
         with pytest.raises(ValueError, match=rf"map\.npz` was not loaded: .*{reason}"):
-            dm.load_map(path)
+            dm.load(path)
 
 
 def test_other_records_and_other_machines_are_refused(unbroken: Path, tmp_path: Path) -> None:
     run = dm.simulate(machine("pendulum"), [0.1], duration=0.1, samples=3)
     path = run.save(tmp_path / "run.npz")
     with pytest.raises(ValueError, match="it holds a 'trajectory', not a 'stability_map'"):
-        dm.load_map(path)
+        load_map(path)
     with pytest.raises(ValueError, match="it holds a 'trajectory', not a 'stability_map'"):
         pendulum_map(path, resume=True)
     with pytest.raises(ValueError, match="it holds a 'stability_map', not a 'trajectory'"):
-        dm.load(unbroken)
+        load_run(unbroken)
     with pytest.raises(ValueError, match="coordinates theta, but 'babyboot' has qA, qB"):
-        dm.load_map(unbroken, machine("babyboot"))
+        dm.load(unbroken, machine("babyboot"))
     with pytest.raises(FileNotFoundError, match=r"there is no file `.*gone\.npz`"):
-        dm.load_map(tmp_path / "gone.npz")
+        dm.load(tmp_path / "gone.npz")
 
 
 # Pictures

@@ -67,7 +67,7 @@ def test_without_the_machine_the_numbers_are_there(run: dm.Trajectory, saved: Pa
 
 def test_equal_runs_give_equal_bytes(run: dm.Trajectory, tmp_path: Path) -> None:
     first = run.save(tmp_path / "a.npz")
-    second = dm.save(run, tmp_path / "b.npz")
+    second = run.save(tmp_path / "b.npz")
     assert first.read_bytes() == second.read_bytes()
     with np.load(first) as plain:  # an ordinary npz for everybody else
         np.testing.assert_array_equal(plain["qs"], run.qs)
@@ -318,5 +318,5 @@ def test_kill_9_while_saving_leaves_the_old_file_or_none(
     assert shown == {"run.npz", "fit.npz"}
     assert source.read_bytes() == before
     # What was left behind is in nobody's way.
-    dm.load_fit(tmp_path / "fit.npz").save(target, overwrite=over)
-    assert dm.load_fit(target).summary() == made_fit().summary()
+    dm.load(tmp_path / "fit.npz").save(target, overwrite=over)
+    assert dm.load(target).summary() == made_fit().summary()

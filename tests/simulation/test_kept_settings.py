@@ -16,7 +16,7 @@ import diffmech as dm
 from diffmech.motion import as_stabilisation, likeness, require_alike
 from diffmech.simulation._kept_settings import settings_as_data, settings_from_data
 from diffmech.simulation._methods import as_solver, method_name, stiff_solver
-from diffmech.simulation._run import Settings
+from diffmech.simulation._run_data import Settings
 
 
 def slide(q: Any, qd: Any, t: Any, params: Any) -> Any:
@@ -175,12 +175,12 @@ def test_a_map_knows_its_machine_and_a_closer_look_its_settings(tmp_path: Path) 
         path=path,
         **options,
     )
-    again = dm.load_map(path, bead())
+    again = dm.load(path, bead())
     closer = dm.zoom(again, {"k": (1.2, 1.4)}, criterion=dm.criteria.Tumble("x", 2.0))
     assert closer.settings == again.settings == chart.settings
     assert closer.settings["stabilise"] == {"name": "baumgarte", "omega": 7.0, "zeta": 0.3}
     with pytest.raises(ValueError, match="residual of 'wire' at a stored state"):
-        dm.load_map(path, bead(constraint=lambda q, t, p: 2 * wire(q, t, p)))
+        dm.load(path, bead(constraint=lambda q, t, p: 2 * wire(q, t, p)))
 
 
 def test_no_setting_of_a_run_is_left_out(saved: Path) -> None:

@@ -191,7 +191,7 @@ def test_maps_count_points_of_a_negative_mass_and_files_keep_the_count(
     whole = dm.stability_map(system, {"m": (-1.0, 1.0, 4)}, lambda q, qd, t, p: q[0], 0.5)
     assert whole.indefinite == whole.summary()["indefinite"] == 2
     assert UNREAL in str(whole)
-    assert UNREAL in str(dm.load_map(whole.save(tmp_path / "map.npz")))
+    assert UNREAL in str(dm.load(whole.save(tmp_path / "map.npz")))
 
 
 def test_samples_of_lanes_are_nan_once_they_have_ended(
