@@ -62,7 +62,7 @@ class Fit(AbstractFit):
 def load_fit(path: str | Path, system: AbstractSystem | None = None) -> Fit:
     """Read a fit written by `Fit.save`.
 
-        found = dm.load_fit("fit.npz", dm.systems.n_link(n=2))
+        found = dm.load("fit.npz", dm.systems.n_link(n=2))
 
     Checksums are verified and nothing in the file is executed. Given the machine that was fitted,
     with any parameters, `found.system` is that machine with the parameters found; that it is the
