@@ -296,7 +296,7 @@ jax.devices()
 os.environ.pop("XLA_FLAGS")  # as this process has it once they are read: the file keeps them
 import sys, time
 from diffmech import cli
-from diffmech.analysis import _stability_map
+from diffmech.maps import _stability_map
 from diffmech.maps._evaluate import Study
 from diffmech.cli import _map
 

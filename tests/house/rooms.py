@@ -8,10 +8,9 @@ A new room is declared here, in `ROOMS`. Nothing here imports the package: this 
 """
 
 import ast
-import itertools
+import contextlib
 import re
-import subprocess
-import sys
+import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
@@ -78,6 +77,7 @@ ROOMS: dict[str, Room] = {
     "cli": _room(8, "click"),
     "__main__": _room(9),
 }
+FAMILIES = ("joints", "parts", "solvers", "reducers", "criteria")
 GROUND = [name for name, room in ROOMS.items() if room.floor == 0]
 EVERYWHERE = {"numpy", "jax", "equinox", "jaxtyping"}  # but in `cli`: it makes calls, not numbers
 
@@ -88,6 +88,7 @@ class Import(NamedTuple):
     line: int
     module: str  # "diffmech.lanes._block", or an outside package: "jax"
     name: str  # "" for `import module`
+    alias: str | None  # `as` what
     typing: bool  # under TYPE_CHECKING: it never runs
 
     @property
@@ -125,21 +126,21 @@ def _for_types(node: ast.AST) -> bool:
 @cache
 def imports_of(path: Path) -> list[Import]:
     """Every import of a file, lazy ones and those for type checkers included."""
-    package = path.relative_to(ROOT).parts[:-1]
-    tree = tree_of(path)
-    for_types = {
-        inner for node in ast.walk(tree) if _for_types(node) for inner in ast.walk(node)
-    }
-    imports = []
+    return list(_imports(tree_of(path), path.relative_to(ROOT).parts[:-1]))
+
+
+def _imports(tree: ast.Module, package: tuple[str, ...] = ()) -> Iterator[Import]:
+    for_types = {inner for node in ast.walk(tree) if _for_types(node) for inner in ast.walk(node)}
     for node in ast.walk(tree):
         typing = node in for_types
         if isinstance(node, ast.Import):
-            imports += [Import(node.lineno, alias.name, "", typing) for alias in node.names]
+            for alias in node.names:
+                yield Import(node.lineno, alias.name, "", alias.asname, typing)
         elif isinstance(node, ast.ImportFrom):
             base = package[: len(package) - node.level + 1] if node.level else ()
             module = ".".join([*base, *([node.module] if node.module else [])])
-            imports += [Import(node.lineno, module, alias.name, typing) for alias in node.names]
-    return imports
+            for alias in node.names:
+                yield Import(node.lineno, module, alias.name, alias.asname, typing)
 
 
 def rooms_imported(room: str) -> set[str]:
@@ -234,41 +235,66 @@ def home_of(name: str, *, within: str = "") -> str:
 
 
 def uses_in(path: Path) -> Iterator[Use]:
-    """What a test file uses of the package, by itself and through the helpers that it imports."""
+    """What a test file uses of the package, by itself and through the helpers that it imports.
+
+    Programs that it holds as text, for processes of their own, are read too.
+    """
     tree = tree_of(path)
-    whole: set[str] = set()  # names of the package itself: dm
-    rooms: dict[str, str] = {}  # names of its rooms: geo -> geometry
     for found in imports_of(path):
-        if not found.ours and found.module.startswith("tests."):
-            yield from _uses_in_helper(found)
-        elif found.ours and found.module == "diffmech" and found.name:
-            yield Use(path, found.line, home_of(found.name), found.name)
-        elif found.ours and "." in found.module:
-            room = found.module.split(".")[1]
-            yield Use(path, found.line, home_of(found.name, within=room), found.name or room)
+        helper = ROOT.joinpath(*found.module.split(".")).with_suffix(".py")
+        if found.module.startswith("tests.") and helper.name not in _SHARED and helper.exists():
+            yield from uses_in(helper)
+    for line, room, name in _uses(tree):
+        yield Use(path, line, room, name)
     for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            whole |= {a.asname or "diffmech" for a in node.names if a.name == "diffmech"}
-        elif isinstance(node, ast.ImportFrom) and node.module == "diffmech":
-            rooms |= {a.asname or a.name: a.name for a in node.names if a.name in ROOMS}
-    del rooms
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            for _, room, name in _uses_in_text(node.value):
+                yield Use(path, node.lineno, room, name)
+
+
+_SHARED = ("conftest.py", "tolerances.py")  # what all tests have, whatever room they are of
+
+
+def _uses(tree: ast.Module) -> Iterator[tuple[int, str, str]]:
+    """Line, room and name of everything that is of the package."""
+    modules: dict[str, list[str]] = {}  # {"dm": [], "geo": ["geometry"]}
+    for found in _imports(tree):
+        if not found.ours:
+            continue
+        within = found.module.split(".")[1:2]
+        if not found.name:
+            modules[found.alias or "diffmech"] = within if found.alias else []
+        elif not within and found.name in ROOMS:
+            modules[found.alias or found.name] = [found.name]
+        elif within:
+            yield found.line, home_of(found.name, within=within[0]), found.name
+        else:
+            yield found.line, home_of(found.name), found.name
+        if within and not found.name:
+            yield found.line, within[0], found.module
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute):
             words = _dotted(node)
-            if len(words) > 1 and words[0] in whole:
-                yield Use(path, node.lineno, _room_of_words(words), ".".join(words[:3]))
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-            for words in re.findall(r"\bdiffmech\.(\w+)(?:\.(\w+))?", node.value):
-                if words[0] in ROOMS and not node.value[:1].isspace():
-                    yield Use(path, node.lineno, home_of(words[1], within=words[0]), words[0])
+            if len(words) > 1 and words[0] in modules:
+                room = _room_of_words([*modules[words[0]], *words[1:]])
+                if room in ROOMS and not (ROOMS[room].floor == 6 and room in FAMILIES):
+                    yield node.lineno, room, ".".join(words)
+
+
+def _uses_in_text(text: str) -> Iterator[tuple[int, str, str]]:
+    path = re.fullmatch(r"diffmech\.(\w+)(?:\.\w+)*", text)  # for `monkeypatch.setattr`
+    if path and path[1] in ROOMS:
+        yield 0, path[1], text
+    if re.search(r"^\s*(import .*|from )diffmech\b", text, re.MULTILINE):
+        with contextlib.suppress(SyntaxError):  # words about it, or a part of a program
+            yield from _uses(ast.parse(textwrap.dedent(text)))
 
 
 def _room_of_words(words: list[str]) -> str:
-    """The room of dm.simulate, dm.reducers.Last or dm.lanes."""
-    _, first, *rest = words
-    if first in homes() or not rest:
-        return home_of(first)
-    return home_of(rest[0], within=first)
+    """The room of simulate, reducers.Last or lanes."""
+    if len(words) > 1 and words[0] in ROOMS:
+        return home_of(words[1], within=words[0])
+    return home_of(words[0])
 
 
 def _dotted(node: ast.expr) -> list[str]:
@@ -278,9 +304,3 @@ def _dotted(node: ast.expr) -> list[str]:
         words.append(node.attr)
         node = node.value
     return [node.id, *reversed(words)] if isinstance(node, ast.Name) else []
-
-
-def _uses_in_helper(found: Import) -> Iterator[Use]:
-    path = ROOT.joinpath(*found.module.split(".")).with_suffix(".py")
-    if path.exists() and path.name not in ("conftest.py", "tolerances.py"):
-        yield from uses_in(path)
