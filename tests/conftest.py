@@ -164,9 +164,8 @@ def _few_programs_at_a_time() -> Iterator[None]:
     """
     yield
     maps = Path("/proc/self/maps")
-    if (
-        _programs.count < _programs.counted + 100 or not maps.exists()
-    ):  # looking takes as long as a short test
+    # Looking takes as long as a short test.
+    if _programs.count < _programs.counted + 100 or not maps.exists():
         return
     _programs.counted = _programs.count
     if maps.read_bytes().count(b"\n") > 45_000:

@@ -315,3 +315,8 @@ def test_springs_without_rest_length_pull_back_from_nowhere() -> None:
             jnp.zeros(n)
         )
         np.testing.assert_allclose(slopes, -4 * np.eye(n), atol=1e-12)
+
+
+def test_two_links_need_two_inertias() -> None:
+    with pytest.raises(ValueError, match="`inertias` must be two"):
+        dm.systems.double_pendulum_3d(inertias=3)  # pyright: ignore[reportArgumentType]

@@ -14,6 +14,7 @@ from diffmech.maps import Axis
 from diffmech.viz._stability import VERDICT_COLOURS
 
 from ..conftest import machine
+from ..maps.test_map_files import pendulum_map
 from .test_viz import pixels, texts
 
 
@@ -193,3 +194,14 @@ def test_drawing_touches_no_setting_and_takes_given_axes() -> None:
         viz.bands(areas)
     with pytest.raises(ValueError, match="`bands` draws those with one"):
         viz.areas(bands)
+
+
+def test_a_computed_map_is_drawn_with_its_edges_and_a_part_of_it_with_what_is_missing() -> None:
+    whole = pendulum_map()
+    assert whole.edges
+    require_tidy(viz.stability(whole).figure)
+    verdicts = np.where(np.arange(whole.verdicts.size) < 48, whole.verdicts, dm.Verdict.MISSING)
+    ax = viz.stability(drawn_map(verdicts, whole.axes[0]))
+    said = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert any(one.startswith("missing") for one in said), said
+    require_tidy(ax.figure)
