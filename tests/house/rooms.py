@@ -8,9 +8,7 @@ A new room is declared here, in `ROOMS`. Nothing here imports the package: this 
 """
 
 import ast
-import contextlib
-import re
-import textwrap
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
@@ -56,16 +54,16 @@ ROOMS: dict[str, Room] = {
     "scalars": _room(1, "sympy"),
     "model": _room(2),
     "systems": _room(3),
-    "motion": _room(3, "lineax"),
-    "simulation": _room(4, "diffrax", "optimistix", "lineax"),
+    "motion": _room(3),
+    "simulation": _room(4, "diffrax", "optimistix"),
     "assembly": _room(4, "optimistix"),
     "lanes": _room(4, "diffrax"),
     "maps": _room(5),
-    "orbits": _room(5, "diffrax", "optimistix"),
+    "orbits": _room(5, "diffrax"),
     "sections": _room(5),
     "chaos": _room(5),
-    "derivation": _room(5, "sympy"),
-    "identification": _room(6, "optimistix", "optax", "scipy"),
+    "derivation": _room(5),
+    "identification": _room(6, "scipy"),
     # Doors to families of one room each, and assertions for people's own tests.
     "joints": _room(6),
     "parts": _room(6),
@@ -126,10 +124,10 @@ def _for_types(node: ast.AST) -> bool:
 @cache
 def imports_of(path: Path) -> list[Import]:
     """Every import of a file, lazy ones and those for type checkers included."""
-    return list(_imports(tree_of(path), path.relative_to(ROOT).parts[:-1]))
+    return list(imports_in(tree_of(path), path.relative_to(ROOT).parts[:-1]))
 
 
-def _imports(tree: ast.Module, package: tuple[str, ...] = ()) -> Iterator[Import]:
+def imports_in(tree: ast.Module, package: tuple[str, ...] = ()) -> Iterator[Import]:
     for_types = {inner for node in ast.walk(tree) if _for_types(node) for inner in ast.walk(node)}
     for node in ast.walk(tree):
         typing = node in for_types
@@ -141,6 +139,19 @@ def _imports(tree: ast.Module, package: tuple[str, ...] = ()) -> Iterator[Import
             module = ".".join([*base, *([node.module] if node.module else [])])
             for alias in node.names:
                 yield Import(node.lineno, module, alias.name, alias.asname, typing)
+        elif isinstance(node, ast.Call) and ast.unparse(node.func) == "importlib.import_module":
+            for name in node.args:
+                if isinstance(name, ast.Constant) and isinstance(name.value, str):
+                    yield Import(node.lineno, name.value, "", None, typing)
+
+
+@cache
+def homes() -> dict[str, str]:
+    """Public name -> its room, as the package's lazy table has it."""
+    for node in tree_of(PACKAGE / "__init__.py").body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "_HOMES":
+            return ast.literal_eval(node.value)
+    raise AssertionError("`diffmech/__init__.py` has no table `_HOMES`")
 
 
 def rooms_imported(room: str) -> set[str]:
@@ -157,8 +168,7 @@ def importers(room: str) -> set[str]:
 def file_graph(room: str) -> dict[str, set[str]]:
     """File -> files of the same room that it imports in any way; of floor 0, if that is the room.
 
-    The door `__init__.py` is no file of its own here: a file that imports from its room's door
-    imports the file that the name comes from.
+    The door is one of them: a file that imports from the door of its own room closes a circle.
     """
     files = sources(room) if room != "floor 0" else [
         path for path in sources() if room_of(path) in GROUND
@@ -201,106 +211,80 @@ def _reached(graph: Mapping[str, Iterable[str]], start: str) -> set[str]:
     return seen
 
 
-# Tests --------------------------------------------------------------------------------------------
+# The drawing: floors from top to bottom, arrows from a room to what it imports.
+
+BEGIN, END = "<!-- rooms: written by `make drawing` -->", "<!-- end of rooms -->"
 
 
-class Use(NamedTuple):
-    """A name of the package that a test uses: where, from which room, and as it is written."""
+def drawing() -> str:
+    """The rooms as a Mermaid diagram and as a table.
 
-    file: Path
-    line: int
-    room: str
-    name: str
-
-
-@cache
-def homes() -> dict[str, str]:
-    """Public name -> its room, as the package's lazy table has it."""
-    for node in tree_of(PACKAGE / "__init__.py").body:
-        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "_HOMES":
-            return ast.literal_eval(node.value)
-    raise AssertionError("`diffmech/__init__.py` has no table `_HOMES`")
-
-
-def home_of(name: str, *, within: str = "") -> str:
-    """The room of `dm.name`, or of `dm.within.name`, which a family has from a room below it."""
-    if within:
-        door = PACKAGE / f"{within}.py"
-        if door.exists():
-            for found in imports_of(door):
-                if found.name == name:
-                    return found.room
-        return within
-    return homes().get(name, name)
-
-
-def uses_in(path: Path) -> Iterator[Use]:
-    """What a test file uses of the package, by itself and through the helpers that it imports.
-
-    Programs that it holds as text, for processes of their own, are read too.
+    An arrow goes from a room to one that it imports; those that follow from others are left out.
     """
-    tree = tree_of(path)
-    for found in imports_of(path):
-        helper = ROOT.joinpath(*found.module.split(".")).with_suffix(".py")
-        if found.module.startswith("tests.") and helper.name not in _SHARED and helper.exists():
-            yield from uses_in(helper)
-    for line, room, name in _uses(tree):
-        yield Use(path, line, room, name)
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            for _, room, name in _uses_in_text(node.value):
-                yield Use(path, node.lineno, room, name)
+    shown = [room for room in ROOMS if (PACKAGE / room).is_dir()]
+    imports = {room: rooms_imported(room) & set(shown) for room in shown}
+    lines = ["```mermaid", "flowchart TD"]
+    floors = sorted({ROOMS[room].floor for room in shown}, reverse=True)
+    for floor in floors:
+        rooms = [room for room in shown if ROOMS[room].floor == floor]
+        lines.append(f'  subgraph f{floor}["floor {floor}"]')
+        lines += [f"    {room}" for room in rooms] + ["  end"]
+    for room in reversed(shown):
+        for below in sorted(imports[room], key=shown.index, reverse=True):
+            others = imports[room] - {below}
+            if not any(below in _reached(imports, other) for other in others):
+                lines.append(f"  {room} --> {below}")
+    lines += ["```", "", "| floor | room | holds | imports | outside packages |"]
+    lines.append("|---|---|---|---|---|")
+    for room in reversed(shown):
+        below = ", ".join(f"`{name}`" for name in sorted(imports[room], key=shown.index)) or "–"
+        outside = ", ".join(sorted(ROOMS[room].outside)) or "–"
+        holds = summary(PACKAGE / room / "__init__.py")
+        lines.append(f"| {ROOMS[room].floor} | `{room}` | {holds} | {below} | {outside} |")
+    lines += [
+        "",
+        "Beside `tuning`, the ground floor has files, each of which may use those above it:",
+    ]
+    lines += ["", "| file | holds |", "|---|---|"]
+    lines += [
+        f"| `{room}` | {summary(PACKAGE / f'{room}.py')} |" for room in GROUND if room not in shown
+    ]
+    return "\n".join(lines)
 
 
-_SHARED = ("conftest.py", "tolerances.py")  # what all tests have, whatever room they are of
+def summary(path: Path) -> str:
+    """What a file says of itself in one line."""
+    return summary_of(ast.get_docstring(tree_of(path)) or "")
 
 
-def _uses(tree: ast.Module) -> Iterator[tuple[int, str, str]]:
-    """Line, room and name of everything that is of the package."""
-    modules: dict[str, list[str]] = {}  # {"dm": [], "geo": ["geometry"]}
-    for found in _imports(tree):
-        if not found.ours:
-            continue
-        within = found.module.split(".")[1:2]
-        if not found.name:
-            modules[found.alias or "diffmech"] = within if found.alias else []
-        elif not within and found.name in ROOMS:
-            modules[found.alias or found.name] = [found.name]
-        elif within:
-            yield found.line, home_of(found.name, within=within[0]), found.name
-        else:
-            yield found.line, home_of(found.name), found.name
-        if within and not found.name:
-            yield found.line, within[0], found.module
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute):
-            words = _dotted(node)
-            if len(words) > 1 and words[0] in modules:
-                room = _room_of_words([*modules[words[0]], *words[1:]])
-                if room in ROOMS and not (ROOMS[room].floor == 6 and room in FAMILIES):
-                    yield node.lineno, room, ".".join(words)
+def summary_of(text: str) -> str:
+    """The first line of a docstring, fit for a table of Markdown."""
+    return text.split("\n")[0].replace("|", "\\|")
 
 
-def _uses_in_text(text: str) -> Iterator[tuple[int, str, str]]:
-    path = re.fullmatch(r"diffmech\.(\w+)(?:\.\w+)*", text)  # for `monkeypatch.setattr`
-    if path and path[1] in ROOMS:
-        yield 0, path[1], text
-    if re.search(r"^\s*(import .*|from )diffmech\b", text, re.MULTILINE):
-        with contextlib.suppress(SyntaxError):  # words about it, or a part of a program
-            yield from _uses(ast.parse(textwrap.dedent(text)))
+def with_drawing(page: str) -> str:
+    """A page whose drawing is that of the sources."""
+    before, rest = page.split(BEGIN)
+    _, after = rest.split(END)
+    return f"{before}{BEGIN}\n\n{drawing()}\n\n{END}{after}"
 
 
-def _room_of_words(words: list[str]) -> str:
-    """The room of simulate, reducers.Last or lanes."""
-    if len(words) > 1 and words[0] in ROOMS:
-        return home_of(words[1], within=words[0])
-    return home_of(words[0])
+def main(words: list[str]) -> None:
+    match words:
+        case ["quick", *rooms]:
+            from .quick import changed_files, quick_tests
+
+            files = [f"diffmech/{room}/" for room in rooms] or changed_files()
+            unknown = [room for room in rooms if room not in ROOMS]
+            if unknown:
+                sys.exit(f"there is no room {', '.join(unknown)}; there are {', '.join(ROOMS)}")
+            print(" ".join(quick_tests(files)))
+        case ["drawing"]:
+            page = ROOT / "CONTRIBUTING.md"
+            page.write_text(with_drawing(page.read_text("utf-8")), encoding="utf-8")
+        case _:
+            sys.exit(__doc__)
 
 
-def _dotted(node: ast.expr) -> list[str]:
-    """["dm", "systems", "pendulum"] of that expression; nothing if it is more than names."""
-    words = []
-    while isinstance(node, ast.Attribute):
-        words.append(node.attr)
-        node = node.value
-    return [node.id, *reversed(words)] if isinstance(node, ast.Name) else []
+if __name__ == "__main__":
+    main(sys.argv[1:])

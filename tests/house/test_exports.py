@@ -15,6 +15,8 @@ from diffmech.systems import CATALOGUE
 
 from ..conftest import ROOT
 from ..tuning.test_tuning import ALL, DEVICES, FUSION, WIDE, python
+from .names import FAMILIES, PAGE, names_of, page
+from .rooms import ROOMS, homes
 
 
 def _run(code: str) -> str:
@@ -163,3 +165,36 @@ subprocess.run([sys.executable, "-W", "error", "-c", worker], check=True)
         assert FUSION in text
         assert '"100000000"' in text
         assert ("xla_cpu_prefer_vector_width: 512" in text) == (WIDE in lines[4])
+
+
+def test_no_room_has_the_name_of_a_verb_and_no_import_hides_one() -> None:
+    assert not set(ROOMS) & set(homes())
+    code = """
+import importlib, inspect, pathlib, pydoc, types, diffmech as dm
+from diffmech.systems import CATALOGUE
+root = pathlib.Path(dm.__file__).parent
+for path in root.rglob("*.py"):
+    parts = path.relative_to(root.parent).with_suffix("").parts
+    importlib.import_module(".".join(parts).removesuffix(".__init__"))
+verbs = [name for name in dm._HOMES if name[0].islower()]
+for name in verbs:
+    verb = getattr(dm, name)
+    assert inspect.isfunction(inspect.unwrap(verb)), f"dm.{name} is {verb}"
+    assert verb.__name__ == name and verb.__doc__ and inspect.signature(verb) is not None
+for name in dm._HOMES:
+    assert not isinstance(getattr(dm, name), types.ModuleType), name
+for name in CATALOGUE:
+    assert inspect.isfunction(getattr(dm.systems, name)), name
+print(pydoc.plain(pydoc.render_doc(dm.ensemble)).splitlines()[0], len(verbs) > 50)
+print(*list(inspect.signature(dm.ensemble).parameters)[:3])
+"""
+    assert _run(code).splitlines() == [
+        "Python Library Documentation: function ensemble in module diffmech.lanes._ensemble True",
+        "system q0s qd0s",
+    ]
+
+
+def test_the_page_of_names_is_the_one_of_the_docstrings() -> None:
+    assert PAGE.read_text("utf-8") == page(), "run `make names`"
+    for family in FAMILIES:
+        assert names_of(family)
