@@ -6,14 +6,13 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from matplotlib import pyplot as plt
 
 import diffmech as dm
 from diffmech import _folders, _records
@@ -51,10 +50,8 @@ def names(folder: Path) -> list[str]:
 
 
 @pytest.fixture(autouse=True)
-def _in_small_chunks(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _in_small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("diffmech.maps._stability_map._CHUNK", CHUNK)
-    yield
-    plt.close("all")
 
 
 @pytest.fixture(scope="module")

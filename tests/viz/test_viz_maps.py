@@ -1,5 +1,6 @@
 """Maps on paper: bands and areas where the verdicts change, in their colours."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import matplotlib as mpl
@@ -16,6 +17,12 @@ from diffmech.viz._stability import VERDICT_COLOURS
 from ..conftest import machine
 from ..maps.test_map_files import pendulum_map
 from .test_viz import pixels, texts
+
+
+@pytest.fixture(autouse=True)
+def _close_all() -> Iterator[None]:
+    yield
+    plt.close("all")
 
 
 def drawn_map(verdicts: Any, *axes: Axis, criterion: str = "tumble") -> dm.StabilityMap:
