@@ -4,7 +4,7 @@ import subprocess
 from collections.abc import Iterable
 from pathlib import Path
 
-from .rooms import FAMILIES, ROOMS, ROOT, TESTS, importers, imports_of, rooms_imported
+from .rooms import FAMILIES, ROOMS, ROOT, TESTS, importers, imports_of, sources
 from .uses import ALSO_USED, WHOLE, rooms_with_tests
 
 
@@ -16,7 +16,8 @@ def folders_after(room: str) -> list[str]:
     """
     folders = rooms_with_tests()
     if room in FAMILIES:
-        return sorted(rooms_imported(room) & folders)
+        behind = {found.room for path in sources(room) for found in imports_of(path)}
+        return sorted(behind & folders)
     users: set[str] = set()
     waiting = [room]
     while waiting:
