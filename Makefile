@@ -9,7 +9,7 @@ WORKERS ?= auto
 # `make test CACHE=1` finds compiled programs that an earlier run has kept, for work in between.
 CACHE ?= 0
 
-.PHONY: demo test core lint format bench clean
+.PHONY: demo test quick core lint format drawing names bench clean
 
 demo: $(VENV)/.installed
 	$(BIN)/python examples/babyboot_digits.py
@@ -18,6 +18,13 @@ demo: $(VENV)/.installed
 
 test: $(VENV)/.installed-test lint
 	DIFFMECH_CACHE=$(CACHE) $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal --durations=10
+
+# After a change in a room: its tests and those of the rooms that import it; documents, examples and
+# notebooks are left to `make test`. The room is found from what differs from the last commit, or named:
+# `make quick ROOM=lanes`.
+quick: $(VENV)/.installed-test
+	DIFFMECH_CACHE=1 $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal \
+		$$($(BIN)/python -m tests.house.rooms quick $(ROOM))
 
 # A part of it, of a few minutes: enough to see whether another Python and JAX are understood.
 CORE := tests/scalars/test_scalars.py tests/motion/test_scalar_machines.py \
@@ -36,6 +43,13 @@ lint: $(VENV)/.installed-test
 format: $(VENV)/.installed-test
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+# The drawing of the rooms in CONTRIBUTING.md and the page of public names, from the sources.
+drawing:
+	$(BIN)/python -m tests.house.rooms drawing
+
+names:
+	$(BIN)/python -m tests.house.names
 
 bench: $(VENV)/.installed-test
 	$(BIN)/python benchmarks/cold_start.py

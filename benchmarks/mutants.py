@@ -25,31 +25,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).parent.parent
-# The tests of each room, and of those above it: the likeliest to notice first.
-TESTS = {
-    "": "cache tuning exports layers fingerprint void batches files map_files kept_settings "
-    "bad_input failures simulate trust units cli cli_runs",
-    "geometry": "rotations poses inertia bodies tops lecture_machines laws bad_bodies",
-    "scalars": "scalars collect terms sincos scalar_machines unseen_lagrangians fixed_params laws "
-    "ensemble",
-    "model": "bodies bad_bodies units said constraints bad_input properties laws linkages mended "
-    "drawings viz assembly",
-    "systems": "laws babyboot pendulum double_pendulum n_link linkages rolling tops "
-    "lecture_machines exports viz scalar_machines documents",
-    "motion": "laws constraints linkages bodies action assembly failures rolling n_link simulate",
-    "simulation": "simulate trust events void kept_settings solvers action assembly "
-    "assembly_derivatives gradients failures files linkages constraints mended bad_input said "
-    "cli_runs floquet viz",
-    "ensemble": "ensemble control packing lanewise reducers events void chaos_reducers "
-    "ensemble_input fixed_params poincare lyapunov stability_map",
-    "analysis": "stability_map band_edges floquet lyapunov poincare map_files cli_maps cli_edges "
-    "chaos_reducers wrong_limits",
-    "identification": "fit chains bent limited intervals whiteness derivatives foreseen sieve "
-    "frictions structure records recorded forces_along compare fit_files viz_fits cli_fit",
-    "derivation": "equations source crosscheck check_derivation derivation_text",
-    "viz": "viz drawings films cli_runs cli_maps documents",
-    "cli": "cli units cli_runs cli_maps cli_edges cache documents",
-}
+sys.path.insert(0, str(ROOT))
+from tests.house.quick import folders_after  # noqa: E402
+from tests.house.rooms import room_of  # noqa: E402
+
+# Rooms whose mistakes documents and examples show too, after all other tests.
+SHOWN = ("systems", "viz", "cli")
 SWAPS = {
     ast.Add: "-", ast.Sub: "+", ast.Mult: "/", ast.Div: "*",
     ast.Lt: "<=", ast.LtE: "<", ast.Gt: ">=", ast.GtE: ">", ast.Eq: "!=", ast.NotEq: "==",
@@ -76,9 +57,16 @@ class Mutant(NamedTuple):
         return (text[: self.start] + self.after.encode() + text[self.end :]).decode()
 
 
-def room_of(file: Path) -> str:
-    parts = file.relative_to(ROOT / "diffmech").parts
-    return parts[0] if len(parts) > 1 else ""
+def tests_of(room: str) -> list[str]:
+    """The test files that may notice a mistake in a room: its own, then those of its importers."""
+    if room == "__init__":
+        return ["test_exports.py"]
+    files = [
+        path.name
+        for folder in folders_after(room)
+        for path in sorted((ROOT / "tests" / folder).glob("test_*.py"))
+    ]
+    return [*files, "test_layers.py", *(["test_documents.py"] if room in SHOWN else [])]
 
 
 def mutants_of(file: Path) -> Iterator[Mutant]:
@@ -189,7 +177,15 @@ def outcome(
     """Run a room's tests on a copy of the package with changed files: exit code, what failed."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        for part in ("diffmech", "examples", "notebooks", "benchmarks", "docs", "README.md"):
+        for part in (
+            "diffmech",
+            "examples",
+            "notebooks",
+            "benchmarks",
+            "docs",
+            "README.md",
+            "CONTRIBUTING.md",
+        ):
             source = ROOT / part
             (shutil.copytree if source.is_dir() else shutil.copy)(source, folder / part)
         for part in ("Makefile", "pyproject.toml"):
@@ -197,11 +193,12 @@ def outcome(
         shutil.copytree(tests, folder / "tests", ignore=shutil.ignore_patterns("__pycache__"))
         for file, source in changed.items():
             (folder / file).write_text(source, encoding="utf-8")
-        names = [f"tests/test_{test}.py" for test in TESTS[room].split()]
-        names = [test for test in names if (folder / test).exists()]
+        # Another version may have them in other folders.
+        places = {path.name: path for path in sorted((folder / "tests").rglob("test_*.py"))}
+        names = [str(places[test]) for test in tests_of(room) if test in places]
         words = {word for file in changed for word in re.split(r"[_.]", file.name) if len(word) > 3}
         # Those named like what has changed come first: they fail soonest.
-        names.sort(key=lambda test: not any(word in test for word in words))
+        names.sort(key=lambda test: not any(word in Path(test).name for word in words))
         printed = folder / "printed.txt"
         with printed.open("w") as stream:
             done = subprocess.run(

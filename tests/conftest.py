@@ -138,15 +138,21 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 class _Programs:
     """Counts what is compiled."""
 
-    new = 0
+    count = 0
+    counted = 0  # when the memory maps were looked at last
 
     def hear(self, event: str, duration_secs: float, **_: str | int) -> None:
         del duration_secs
-        self.new += event.endswith("backend_compile_duration")
+        self.count += event.endswith("backend_compile_duration")
 
 
 _programs = _Programs()
 jax.monitoring.register_event_duration_secs_listener(_programs.hear)
+
+
+def programs_compiled() -> int:
+    """How many programs this process has compiled so far."""
+    return _programs.count
 
 
 @pytest.fixture(autouse=True)
@@ -158,9 +164,10 @@ def _few_programs_at_a_time() -> Iterator[None]:
     """
     yield
     maps = Path("/proc/self/maps")
-    if _programs.new < 100 or not maps.exists():  # looking takes as long as a short test
+    # Looking takes as long as a short test.
+    if _programs.count < _programs.counted + 100 or not maps.exists():
         return
-    _programs.new = 0
+    _programs.counted = _programs.count
     if maps.read_bytes().count(b"\n") > 45_000:
         jax.clear_caches()
         gc.collect()

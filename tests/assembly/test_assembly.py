@@ -1,18 +1,19 @@
-"""Assembling, examining and comparing: `assemble`, `doctor`, `tournament` and what they say."""
+"""Assembling and examining: `assemble`, `doctor` and what they say."""
 
-import json
+import functools
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from matplotlib import pyplot as plt
 from scipy.optimize import minimize
 
 import diffmech as dm
-from diffmech.cli import run
 
-from ..simulation.test_constraints import pendulum_of_two_lengths
+from ..conftest import imbalance
+from ..simulation.test_constraints import GRAVITY, along, pendulum_of_two_lengths
+from ..simulation.test_trust import free
 
 
 @pytest.fixture(scope="module")
@@ -132,70 +133,6 @@ def test_nonholonomic_freedoms_are_counted_twice() -> None:
     assert (found.freedoms, found.place_freedoms) == (3, 5)
 
 
-def test_a_tournament_ranks_the_ways_and_draws_them() -> None:
-    system = dm.systems.pendulum_dae()
-    record = dm.tournament(
-        system, *system.starts["default"], duration=2.0, samples=41,
-        ways=["projection", "nullspace", dm.solvers.baumgarte(10, 0.8), "penalty", "none"],
-    )  # fmt: skip
-    assert record["projection"].residual < 1e-14
-    assert record["nullspace"].residual < 1e-14
-    assert 1e-14 < record["baumgarte"].residual < record["none"].residual
-    assert record["penalty"].residual > 1e-9
-    assert all(entry.error < 1e-4 for entry in record.entries)
-    assert "projection" in str(record).splitlines()[1]
-    figure = dm.viz.tournament(record)
-    assert len(figure.axes) == 3
-    assert all(ax.get_ylabel() for ax in figure.axes)
-    plt.close(figure)
-    with pytest.raises(KeyError, match="magic"):
-        record["magic"]
-
-
-def test_a_stiff_penalty_runs_with_an_implicit_method() -> None:
-    system = dm.systems.pendulum_dae()
-    run = dm.simulate(
-        system, *system.starts["default"], duration=0.5, samples=11, rtol=1e-7,
-        stabilise=dm.solvers.penalty(inertial=False),
-    )  # fmt: skip
-    exact = dm.simulate(system, *system.starts["default"], duration=0.5, samples=11)
-    assert run.settings.method == "Kvaerno5"
-    # The rod gives way by force / (α ω²), at most 20 N / 1e5 N/m here.
-    assert 1e-6 < float(np.max(np.abs(run.residuals))) < 3e-4
-    np.testing.assert_allclose(run.qs, exact.qs, atol=1e-3)
-
-
-def test_constrained_runs_survive_files(tmp_path: Any) -> None:
-    system = dm.systems.pendulum_dae()
-    run = dm.simulate(system, *system.starts["default"], duration=1.0, samples=11)
-    run.save(tmp_path / "run.npz")
-    for again in (dm.load(tmp_path / "run.npz"), dm.load(tmp_path / "run.npz", system)):
-        np.testing.assert_array_equal(again.multipliers, run.multipliers)
-    run.to_csv(tmp_path / "run.csv")
-    header = (tmp_path / "run.csv").read_text().splitlines()[0]
-    assert header.endswith("lambda_rod")
-    text = str(run.report(second_run=False))
-    assert "nothing was singular" in text
-    assert "by projection" in text
-
-
-def test_the_command_line_examines_machines(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["doctor", "pendulum_dae"]) == 0
-    assert "1 degree of freedom" in capsys.readouterr().out
-    assert run(["doctor", "pendulum_dae", "--set", "x=0.9", "--json"]) == 1
-    assert json.loads(capsys.readouterr().out)["consistent"]["place"] is False
-    short = ["--duration", "0.1", "--samples", "3"]
-    assert run(["simulate", "pendulum_dae", "--set", "x=0.6", *short]) == 2
-    assert "breaks its constraints" in capsys.readouterr().err
-    assert run(["simulate", "pendulum_dae", "--set", "x=0.6", "--assemble", "--json", *short]) == 0
-    said = capsys.readouterr()
-    assert "changed y by" in said.err
-    final = json.loads(said.out)["final"]["q"]
-    assert np.hypot(final["x"], final["y"]) == pytest.approx(1.0, abs=1e-12)
-    assert run(["doctor", "--set", "x=0.9"]) == 2
-    assert "need a SYSTEM" in capsys.readouterr().err
-
-
 def test_missing_constraints_are_said() -> None:
     pendulum = dm.systems.pendulum()
     for call in (dm.assemble, dm.doctor, dm.violations):
@@ -210,3 +147,49 @@ def test_a_state_without_a_gradient_names_the_row() -> None:
     for verb in (dm.assemble, dm.doctor):
         with pytest.raises(ValueError, match=sentence):
             verb(system, [0.0, 0.0])
+
+
+def test_a_coupler_on_three_equal_cranks_is_redundant_and_runs() -> None:
+    """One degree of freedom, by 3 + 3 coordinates and 6 rows, of which one says nothing new."""
+    pivots = np.array([[0.0, 0.0], [1.0, 0.0], [2.0, 0.0]])
+
+    def lagrangian(q: Any, qd: Any, t: Any, params: Any) -> Any:
+        cranks = 0.5 * jnp.sum(qd[:3] ** 2) / 3
+        coupler = 0.5 * 2.0 * (qd[3] ** 2 + qd[4] ** 2) + 0.5 * 0.7 * qd[5] ** 2
+        return cranks + coupler - GRAVITY * (0.5 * jnp.sum(jnp.sin(q[:3])) + 2.0 * q[4])
+
+    def tip(i: int, q: Any, t: Any, params: Any) -> Any:
+        on_coupler = q[3:5] + along(pivots[i, 0] - 1.0, q[5])
+        return pivots[i] + along(1.0, q[i]) - on_coupler
+
+    tips = {f"tip{i + 1}": functools.partial(tip, i) for i in range(3)}
+    names = {"a": "rad", "b": "rad", "c": "rad", "x": "m", "y": "m", "turn": "rad"}
+    system = dm.System(lagrangian, names, constraints=tips)
+    angle, rate = 0.9, 3.0
+    q = np.array([angle, angle, angle, 1 + np.cos(angle), np.sin(angle), 0.0])
+    qd = rate * np.array([1, 1, 1, -np.sin(angle), np.cos(angle), 0.0])
+    found = dm.doctor(system, q, qd)
+    assert (found.freedoms, found.rank) == (1, 5)
+    assert len(found.dependent) == 1
+    assert not found.change_point
+    assert not found.conflicts
+    run = dm.simulate(system, q, qd, duration=3.0, samples=61)
+    # One angle: (1 + 2) θ̈ = −g (1.5 + 2) cos θ.
+    expected = -GRAVITY * 3.5 * np.cos(np.asarray(run.qs)[:, 0]) / 3.0
+    qdd = jax.vmap(lambda q, qd: dm.acceleration(system, q, qd))(run.qs, run.qds)
+    np.testing.assert_allclose(qdd[:, 0], expected, atol=1e-8)
+    np.testing.assert_allclose(run.qs[:, 5], 0.0, atol=1e-9)
+    assert imbalance(run) < 1e-9
+
+
+def test_rows_that_say_the_same_are_called_redundant_everywhere() -> None:
+    def line(q: Any, t: Any, params: Any) -> Any:
+        return q[0] - q[1]
+
+    rows = {"one": line, "same": lambda q, t, params: 2 * line(q, t, params)}
+    system = dm.System(free, {"x": "m", "y": "m"}, {"m": 1.0}, constraints=rows)
+    run = dm.simulate(system, [0.0, 0.0], [1.0, 1.0], duration=1.0)
+    lines = dict(run.report(second_run=False).lines)
+    assert lines["rank"].startswith("redundant among one, same all along; otherwise nothing became")
+    assert lines["multipliers"] == "not unique (redundant rows), given as NaN: one, same"
+    assert "1 redundant: one and same" in str(dm.doctor(system, [0.0, 0.0]))

@@ -176,3 +176,10 @@ def test_reducers_refuse_directions_of_another_size() -> None:
         with pytest.raises(ValueError, match=r"must have shape \(k, 2\)"):
             dm.ensemble(LINE, [[0.3]], duration=1.0, reduce=reducer)
     assert jnp.shape(dm.reducers.Megno([1.0, 0.0]).tangents) == (1, 2)
+
+
+def test_neighbours_that_are_aligned_from_the_start_are_refused() -> None:
+    for first, second in (([1, 0], [1, 0]), ([1, 2], [-3, -6 * (1 + 1e-15)]), ([0, 0], [0, 1])):
+        with pytest.raises(ValueError, match="directions that are not parallel"):
+            dm.reducers.Sali(first, second)
+    assert dm.reducers.Sali([1, 0], [1, 1e-6]).tangents.shape == (2, 2)

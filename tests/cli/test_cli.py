@@ -24,7 +24,7 @@ from diffmech.cli._quantities import number
 from diffmech.cli._systems import family
 from diffmech.systems import CATALOGUE
 
-from ..simulation.test_files import DAMAGES
+from ..damaged_files import DAMAGES
 
 MAP = "diffmech.maps.stability_map"
 SHORT = ("--duration", "0.5", "--samples", "11")

@@ -3,7 +3,6 @@
 import json
 import math
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import jax.numpy as jnp
@@ -12,8 +11,6 @@ import pytest
 
 import diffmech as dm
 from diffmech.derivation import Lagrangian
-
-from ..cli.test_cli import Cli, cli  # noqa: F401
 
 BOOT = dm.systems.babyboot()
 PAIR = dm.systems.double_pendulum()
@@ -401,12 +398,6 @@ def test_an_unknown_way_of_parameters_is_refused() -> None:
         dm.check_derivation(BOOT, SOLVED, params="all")
 
 
-def test_a_right_derivation_passes_in_ones_own_tests_and_a_wrong_one_says_where() -> None:
-    assert dm.testing.assert_derivation(BOOT, SOLVED).right
-    with pytest.raises(AssertionError, match="qB'' is multiplied by IBx where IBz belongs"):
-        dm.testing.assert_derivation(BOOT, SOLVED.replace("/IBz", "/IBx"))
-
-
 def test_the_record_prints_itself_aligned_and_is_json() -> None:
     found = dm.check_derivation(BOOT, SOLVED.replace("/IBz", "/IBx"))
     lines = str(found).split("\n")
@@ -423,34 +414,6 @@ def test_the_same_seed_gives_the_same_verdict() -> None:
     text = SOLVED.replace("/IBz", "/IBx")
     one, other = (dm.check_derivation(BOOT, text, seed=3).as_dict() for _ in range(2))
     assert one == other
-
-
-def test_the_command_tells_right_from_wrong_and_from_unreadable(
-    cli: Cli,  # noqa: F811
-) -> None:
-    Path("mine.txt").write_text(SOLVED, encoding="utf-8")
-    code, said, _ = cli("check", "babyboot", "mine.txt")
-    assert code == 0
-    assert "right: 2 of 2 equations" in said
-    Path("mine.txt").write_text(SOLVED.replace("IBz", "Iz"), encoding="utf-8")
-    assert cli("check", "babyboot", "mine.txt", "--symbol", "Iz=IBx", "--json")[0] == 1
-    code, _, told = cli("check", "babyboot", "mine.txt")
-    assert code == 2
-    assert told.split("\n")[2].index("^") == told.split("\n")[1].index("Iz"), "the caret survives"
-    code, said, _ = cli("check", "pendulum", "mine.txt", "--vary", "all")
-    assert code == 2
-    assert cli("check", "babyboot", "yours.txt")[0] == 2
-    Path("bytes.txt").write_bytes(b"\xff\xfe\x00")
-    assert "not a text file in UTF-8" in cli("check", "babyboot", "bytes.txt")[2]
-
-
-def test_the_command_gives_json_for_graders(cli: Cli) -> None:  # noqa: F811
-    Path("mine.txt").write_text(SOLVED.replace("= 2*sin", "= sin"), encoding="utf-8")
-    code, said, _ = cli("check", "babyboot", "mine.txt", "--json", "--param", "mB=0.2")
-    found = json.loads(said)
-    assert code == 1
-    assert found["equations"][0]["where"] == "Coriolis term qA' qB'"
-    assert 0.5 < found["credit"] < 1
 
 
 def test_digits_that_a_right_expression_loses_next_to_a_pole_are_no_mistake() -> None:

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 import diffmech as dm
-from diffmech import cli
 from diffmech._checks import is_traced
 from diffmech.derivation import FORMULATIONS
 from diffmech.derivation._by_angular_momentum import by_angular_momentum
@@ -308,28 +307,6 @@ def test_constrained_states_obey_their_constraints() -> None:
         gap = dm.violations(linkage, q, qd, float(t))
         assert np.max(np.abs(gap.place)) < 1e-12
         assert np.max(np.abs(gap.rate)) < 1e-11, "rounding of rates of some 30 rad/s"
-
-
-def test_the_command_prints_the_table_or_json_and_ends_with_1_where_they_disagree(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    assert cli.run(["crosscheck", "pendulum", "--states", "6"]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == "pendulum: three formulations at 6 random states"
-    assert lines[-1].startswith("Three formulations agree to")
-    assert cli.run(["crosscheck", "free_body:route=quaternion", "--states", "6", "--json"]) == 1
-    assert json.loads(capsys.readouterr().out)["verdict"].startswith("Unchecked")
-    words = ["crosscheck", "babyboot", "--states", "6", "--seed", "2", "--json"]
-    words += ["--against", "babyboot_of_bodies"]
-    for change, code in (([], 0), (["--param", "IBz=3e-4"], 1)):
-        assert cli.run([*words, *change]) == code
-        shown = json.loads(capsys.readouterr().out)
-        assert shown["passed"] is (code == 0)
-        gap = shown["formulations"]["against babyboot_of_bodies"]["accelerations"]
-        assert (gap < 1e-9) is (code == 0)
-    assert shown["worst"]["of"] == "qB"
-    assert cli.run(["crosscheck", "pendulum", "--states", "0"]) == 2
-    assert "`states` must be" in capsys.readouterr().err
 
 
 def test_nothing_is_traced_twice_for_one_question() -> None:

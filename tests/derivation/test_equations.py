@@ -16,7 +16,6 @@ from matplotlib.mathtext import MathTextParser
 
 import diffmech as dm
 from benchmarks.equations import BY_HAND, printed as printed_like_sympys
-from diffmech import cli
 from diffmech.model import ExplicitLaws
 from diffmech.motion import acceleration_of, mass_and_bias_of, rows_of
 from diffmech.systems import CATALOGUE
@@ -514,25 +513,3 @@ def test_without_sympy_all_but_sympys_expressions_are_there(
     assert all(found.code(language) for language in ("python", "c", "javascript"))
     with pytest.raises(ValueError, match=r"SymPy is needed .*pip install 'diffmech\[symbolic\]'"):
         found.sympy()
-
-
-def test_the_command_prints_every_format(capsys: pytest.CaptureFixture[str]) -> None:
-    heads = {
-        "text": "babyboot: M q''",
-        "latex": "\\[\n\\begin{aligned}",
-        "markdown": "**babyboot**",
-        "python": "from numpy import",
-        "c": "#include <math.h>",
-        "js": "// babyboot: acceleration",
-    }
-    for name, head in heads.items():
-        assert cli.run(["equations", "babyboot", "--format", name]) == 0
-        assert capsys.readouterr().out.startswith(head)
-    assert cli.run(["equations", "n_link:n=1", "--zero", "all", "--json"]) == 0
-    assert '"left_out": [\n    "stiffnesses[0]"' in capsys.readouterr().out
-    same = "disc.inertia[1]=disc.inertia[0]"
-    assert cli.run(["equations", "rolling_disc", "--same", same, "--form", "matrix"]) == 0
-    assert "  without disc.inertia[1]" in capsys.readouterr().out
-    assert cli.run(["equations", "babyboot", "--format", "fortran"]) == 2
-    assert cli.run(["equations", "babyboot", "--zero", "gg"]) == 2
-    assert "Did you mean 'g'?" in capsys.readouterr().err

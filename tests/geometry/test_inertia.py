@@ -165,3 +165,16 @@ def test_what_no_body_has_is_refused(wrong: Callable[[], Any], sentence: str) ->
 
 def test_the_babyboots_plate_is_on_the_edge_and_accepted() -> None:
     geo.require_inertia(np.diag([2.5e-4, 0.5e-4, 2e-4]))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "sentence"),
+    [
+        (lambda: geo.from_quaternion([0.0, 0, 0, 0]), "`q` must have a length"),
+        (lambda: geo.jack([-1.0, 1, 1], 1.0), "`masses` must not be negative"),
+        (lambda: geo.jack_masses([1.0, 1, 1], 0.0), "`arm` must be greater than zero"),
+    ],
+)
+def test_more_that_cannot_be_is_refused(wrong: Any, sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        wrong()

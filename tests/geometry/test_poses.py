@@ -129,3 +129,12 @@ def test_what_is_no_rotation_is_not_read_as_one(name: str) -> None:
     for wrong in (np.diag([1.0, 1.0, -1.0]), 1.001 * np.eye(3)):
         with pytest.raises(ValueError, match="must be a rotation matrix"):
             _READ[name](wrong)
+
+
+def test_the_polar_rotation_has_a_derivative_at_equal_stretches() -> None:
+    way = np.random.default_rng(0).normal(size=(3, 3))
+    for matrix in (np.eye(3), np.eye(3) + 0.1 * np.arange(9.0).reshape(3, 3)):
+        _, exact = jax.jvp(geo.polar, (jnp.asarray(matrix),), (jnp.asarray(way),))
+        step = 1e-6
+        ahead, behind = geo.polar(matrix + step * way), geo.polar(matrix - step * way)
+        np.testing.assert_allclose(exact, (ahead - behind) / (2 * step), atol=1e-8)

@@ -251,3 +251,12 @@ def test_wrong_frames_and_shapes_are_refused() -> None:
         geo.quaternion_rates(np.array([1.0, 0, 0, 0]), np.zeros(3), frame="world")
     with pytest.raises(ValueError, match="`x` must be three numbers, but has shape"):
         geo.rates_of(geo.from_quaternion, np.array([1.0, 0, 0, 0]), np.zeros(3))
+
+
+def test_the_middle_angle_keeps_its_range_at_the_pole() -> None:
+    for angles in ([0.0, -np.pi, 0.0], [0.3, np.pi, 0.0], [0.2, -1e-17, 0.1]):
+        for sequence in ("ZXZ", "xyx", "YZY"):
+            rotation = geo.from_euler(sequence, angles)
+            found = np.asarray(geo.to_euler(sequence, rotation))
+            assert 0 <= found[1] <= np.pi
+            np.testing.assert_allclose(geo.from_euler(sequence, found), rotation, atol=1e-14)

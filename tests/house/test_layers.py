@@ -1,134 +1,93 @@
-"""Imports go down only. This file is where a new room is declared."""
+"""Imports go down only, in the package and in its tests. `rooms.ROOMS` declares a new room."""
 
 import ast
+import sys
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2] / "diffmech"
+from .quick import folders_after, quick_tests
+from .rooms import (
+    EVERYWHERE,
+    FAMILIES,
+    GROUND,
+    PACKAGE,
+    ROOMS,
+    ROOT,
+    TESTS,
+    cycles,
+    file_graph,
+    importers,
+    imports_of,
+    room_of,
+    rooms_imported,
+    sources,
+    tree_of,
+    with_drawing,
+)
+from .uses import ALSO_USED, WHOLE, imports_of_texts, may_use, rooms_with_tests, uses_in
 
-# room -> (floor, outside packages beyond the ones allowed everywhere)
-ROOMS: dict[str, tuple[int, set[str]]] = {
-    "_suggest": (0, set()),
-    "_indices": (0, set()),
-    "_units": (0, set()),
-    "_typing": (0, set()),
-    "_checks": (0, set()),
-    "_defaults": (0, set()),
-    "_printing": (0, set()),
-    "_batches": (0, set()),
-    "_reads": (0, set()),
-    "_fingerprint": (0, set()),
-    "_derivative_guards": (0, set()),
-    "_void": (0, set()),
-    "_results": (0, {"diffrax"}),
-    "_records": (0, set()),
-    "_folders": (0, set()),
-    "_memory": (0, set()),
-    "_progress": (0, {"tqdm"}),
-    "_stretches": (0, set()),
-    "tuning": (0, set()),
-    "geometry": (1, set()),
-    "scalars": (1, {"sympy"}),
-    "model": (2, set()),
-    "systems": (3, set()),
-    "motion": (3, {"lineax"}),
-    "simulation": (4, {"diffrax", "optimistix", "lineax"}),
-    "assembly": (4, {"optimistix"}),
-    "lanes": (4, {"diffrax"}),
-    "maps": (5, set()),
-    "orbits": (5, {"diffrax", "optimistix"}),
-    "sections": (5, set()),
-    "chaos": (5, set()),
-    "derivation": (5, {"sympy"}),
-    "identification": (6, {"optimistix", "optax", "scipy"}),
-    # Doors to families of one room each, and assertions for people's own tests.
-    "joints": (6, set()),
-    "parts": (6, set()),
-    "solvers": (6, set()),
-    "reducers": (6, set()),
-    "criteria": (6, set()),
-    "testing": (6, set()),
-    # One verb for the files of several rooms.
-    "_load": (7, set()),
-    "viz": (7, {"matplotlib", "mpl_toolkits", "PIL"}),
-    "cli": (8, {"click"}),
-    "__main__": (9, set()),
+SOURCES = sources()
+TEST_FILES = sorted(path for path in TESTS.rglob("test_*.py") if path.parent.name != WHOLE)
+
+# Cycles between files that are still there: to be empty.
+KNOWN_CYCLES: dict[str, list[list[str]]] = {
+    "maps": [["_map_files", "_map_record"]],
+    "orbits": [["_floquet", "_orbit"]],
 }
-EVERYWHERE = {"numpy", "jax", "equinox", "jaxtyping"}
-# Floor 0 is one floor of small tools: they may use each other in this order.
-FLOOR_ZERO_ORDER = [name for name, (floor, _) in ROOMS.items() if floor == 0]
 
 
-def _room_of(path: Path) -> str:
-    return path.relative_to(ROOT).parts[0].removesuffix(".py")
+def named(path: Path) -> str:
+    return str(path.relative_to(ROOT))
 
 
-def _is_typing_block(node: ast.AST) -> bool:
-    return isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
-
-
-def _imports(path: Path) -> list[tuple[str, bool]]:
-    """(room or outside package, whether it is ours) for every import that runs."""
-    found = []
-    package = path.relative_to(ROOT.parent).parts[:-1]
-    skipped: set[ast.AST] = set()
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    for node in ast.walk(tree):
-        if _is_typing_block(node):
-            skipped.update(ast.walk(node))
-    for node in ast.walk(tree):
-        if node in skipped:
-            continue
-        if isinstance(node, ast.Import):
-            found += [(alias.name.split(".")[0], False) for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and node.level == 0:
-            assert node.module is not None
-            found.append((node.module.split(".")[0], False))
-        elif isinstance(node, ast.ImportFrom):
-            base = [*package[: len(package) - node.level + 1], *(node.module or "").split(".")]
-            base = [part for part in base if part]
-            names = [base[1]] if len(base) > 1 else [alias.name for alias in node.names]
-            found += [(name, True) for name in names]
-    return found
-
-
-SOURCES = sorted(p for p in ROOT.rglob("*.py") if p != ROOT / "__init__.py")
-
-
-@pytest.mark.parametrize("path", SOURCES, ids=lambda p: str(p.relative_to(ROOT)))
+@pytest.mark.parametrize("path", SOURCES, ids=named)
 def test_imports_go_down_only(path: Path) -> None:
-    room = _room_of(path)
-    assert room in ROOMS, f"declare the room {room!r} and its floor here first"
+    """Lazy ones and those for type checkers included."""
+    room = room_of(path)
+    assert room in ROOMS, f"declare the room {room!r} and its floor in `rooms.ROOMS` first"
     floor, outside = ROOMS[room]
-    stdlib = __import__("sys").stdlib_module_names
-    for name, ours in _imports(path):
-        if not ours:
-            everywhere = EVERYWHERE if room != "cli" else set()  # it makes calls, not numbers
-            allowed = name in stdlib or name in everywhere or name in outside
-            assert allowed, f"{path.name} imports {name}, which {room} may not"
-        elif name == room:
-            continue
-        elif floor == 0 and ROOMS[name][0] == 0:
-            assert FLOOR_ZERO_ORDER.index(name) < FLOOR_ZERO_ORDER.index(room), f"{path}: {name}"
-        else:
-            assert ROOMS[name][0] < floor, f"{path.name} on floor {floor} imports {name}"
-            assert not (4 <= floor <= 7 and name == "systems"), f"{path.name} knows machines"
+    everywhere = EVERYWHERE if room != "cli" else set()  # it makes calls, not numbers
+    for found in imports_of(path):
+        below = found.room
+        if not found.ours:
+            allowed = below in sys.stdlib_module_names or below in everywhere | outside
+            assert allowed, f"{path.name} imports {below}, which {room} may not"
+        elif below in GROUND and floor == 0 and below != room:
+            assert GROUND.index(below) < GROUND.index(room), f"{path.name} imports {below}"
+        elif below != room:
+            assert ROOMS[below].floor < floor, f"{path.name} on floor {floor} imports {below}"
+            knows = 4 <= floor <= 7 and below == "systems"
+            assert not knows, f"{path.name} knows machines"
+
+
+@pytest.mark.parametrize("room", [*(room for room in ROOMS if room not in GROUND), "floor 0"])
+def test_no_files_of_a_room_need_each_other(room: str) -> None:
+    """Lazy imports and those for type checkers included; the files of floor 0 count as one room."""
+    knots = [[name.rsplit(".")[-1] for name in knot] for knot in cycles(file_graph(room))]
+    assert knots == KNOWN_CYCLES.get(room, []), f"files of {room} import each other in a circle"
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_no_permission_is_stale(room: str) -> None:
+    used = {found.room for path in sources(room) for found in imports_of(path) if not found.ours}
+    stale = ROOMS[room].outside - used
+    assert not stale, f"{room} may import {', '.join(sorted(stale))}, and never does"
+    assert sources(room), f"there is no room {room}"
 
 
 def test_rooms_are_entered_by_their_door() -> None:
     for path in SOURCES:
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(tree_of(path)):
             if isinstance(node, ast.ImportFrom) and node.level >= 2 and node.module:
                 parts = node.module.split(".")
                 assert len(parts) == 1, f"{path.name} reaches into {node.module}"
 
 
 def test_the_top_level_imports_nothing_heavy() -> None:
-    tree = ast.parse((ROOT / "__init__.py").read_text(encoding="utf-8"))
     names = {
         name
-        for node in tree.body
+        for node in tree_of(PACKAGE / "__init__.py").body
         if isinstance(node, ast.Import | ast.ImportFrom)
         for name in (
             [alias.name for alias in node.names] if isinstance(node, ast.Import) else [node.module]
@@ -141,3 +100,68 @@ def test_no_file_turns_annotations_into_strings() -> None:
     # It would silently turn eqx.AbstractVar into an ordinary field.
     for path in SOURCES:
         assert "from __future__ import annotations" not in path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("path", TEST_FILES, ids=named)
+def test_tests_use_their_room_and_those_below_it(path: Path) -> None:
+    """Names of the package count (`dm.fit`), and what helpers use, and programs kept as text."""
+    folder = path.relative_to(TESTS).parts[0]
+    assert folder in ROOMS, f"{named(path)} stands in no room's folder"
+    allowed = may_use(folder)
+    above = sorted(
+        f"{named(use.file)}:{use.line} uses {use.name} of {use.room}"
+        for use in uses_in(path)
+        if use.room in ROOMS and use.room not in allowed
+    )
+    assert not above, f"tests of {folder} stay below their room:\n" + "\n".join(above)
+
+
+def test_every_room_has_tests_and_no_exception_is_stale() -> None:
+    untested = {room for room in ROOMS if (PACKAGE / room).is_dir()} - rooms_with_tests()
+    assert not untested
+    for folder, rooms in ALSO_USED.items():
+        files = [path for path in TEST_FILES if path.parent.name == folder]
+        used = {use.room for path in files for use in uses_in(path)}
+        assert rooms.keys() <= used, f"tests of {folder} never use {rooms.keys() - used}"
+
+
+def test_programs_kept_as_text_import_what_is_there() -> None:
+    """They run in processes of their own, so that no type checker sees them."""
+    for path in [*TEST_FILES, *(TESTS / WHOLE).glob("test_*.py")]:
+        for imports in imports_of_texts(path):
+            for found in imports:
+                if found.module.split(".")[0] in ("diffmech", "tests"):
+                    place = ROOT.joinpath(*found.module.split("."))
+                    assert place.is_dir() or place.with_suffix(".py").exists(), (
+                        f"{named(path)} imports {found.module}"
+                    )
+                    inside = place / f"{found.name}.py"
+                    private = found.name.startswith("_") and place.is_dir()
+                    assert inside.exists() or not private, f"{named(path)} imports {inside}"
+
+
+def test_what_is_read_is_what_python_does() -> None:
+    """The reader of imports against a few that are known."""
+    assert {"lanes", "model"} <= rooms_imported("maps")
+    assert "maps" in importers("lanes")
+    assert "scalars" not in rooms_imported("maps")
+    knot = {"a": ["b"], "b": ["c"], "c": ["a", "d"], "d": [], "e": ["e"]}
+    assert cycles(knot) == [["a", "b", "c"], ["e"]]
+    used = {(use.room, use.name) for use in uses_in(TESTS / "cli" / "test_float32.py")}
+    assert {("orbits", "dm.band_edges"), ("maps", "dm.criteria.Spread")} <= used
+
+
+def test_after_a_change_its_tests_and_those_of_its_importers_run() -> None:
+    assert folders_after("maps") == ["maps", *sorted(importers("maps") - {*FAMILIES, "_load", "cli"}), "cli"]
+    assert folders_after("criteria") == ["maps"]
+    assert {"simulation", "maps", "identification"} <= {*folders_after("_records")}
+    layers = "tests/house/test_layers.py"
+    assert quick_tests(["docs/runs.md", "examples/boot_tumble.py"]) == [layers]
+    assert quick_tests(["tests/viz/test_viz.py"]) == [layers, "tests/viz"]
+    assert "tests/identification/test_compare.py" in quick_tests(["tests/made_fits.py"])
+    assert "tests/lanes" in quick_tests(["diffmech/lanes/_step.py"])
+
+
+def test_the_drawing_of_the_rooms_is_the_one_of_the_sources() -> None:
+    page = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    assert page == with_drawing(page), "run `make drawing`"

@@ -11,6 +11,7 @@ import pytest
 
 import diffmech as dm
 
+from ..damaged_files import killed_while_saving, require_old_file_on_a_full_disk
 from ..made_fits import lagrangian, made_fit, oscillator
 
 
@@ -120,3 +121,22 @@ def test_the_misfit_counts_samples_not_records() -> None:
     fit = made_fit()
     misses = np.concatenate([r.values - c for r, c in zip(fit.records, fit.computed, strict=True)])
     assert fit.misfit() == pytest.approx(np.sqrt(np.nanmean(misses**2)))
+
+
+# A process that writes a file again, changed, and kills itself on the way.
+
+
+def test_kill_9_while_saving_a_fit_leaves_the_old_file(saved: Path, fit: dm.Fit) -> None:
+    before = saved.read_bytes()
+    killed_while_saving(saved, "fit", saved, "syncing")
+    assert [path.name for path in saved.parent.glob("[!.]*")] == ["fit.npz"]
+    assert saved.read_bytes() == before
+    # What was left behind is in nobody's way.
+    dm.load(saved).save(saved, overwrite=True)
+    assert dm.load(saved).summary() == fit.summary()
+
+
+def test_a_full_disk_leaves_the_old_fit(
+    fit: dm.Fit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    require_old_file_on_a_full_disk(fit.save, tmp_path, monkeypatch)

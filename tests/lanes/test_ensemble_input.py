@@ -6,14 +6,17 @@ import sys
 from typing import Any, NamedTuple
 
 import diffrax
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import diffmech as dm
 from diffmech import _progress
+from diffmech.lanes._program import keeps_constraints
 
 from ..conftest import machine
+from ..simulation.test_starts import FAR, cart as cart
 
 
 @pytest.fixture(scope="module")
@@ -216,3 +219,11 @@ with warnings.catch_warnings(record=True) as said:
 print(sum("float32" in str(w.message) for w in said), got.settings["precision"], got.status[0])
 """
     assert _printed(code, DIFFMECH_X64="0") == ["1", "float32", "0"]
+
+
+def test_lanes_judge_starts_as_runs_do(cart: dm.System) -> None:
+    starts = np.array([[FAR, y, 1e6, rate] for y, rate in ((0, 0), (0.1, 0), (1e-7, 0), (0, 0.1))])
+    judged = jax.jit(
+        lambda starts: keeps_constraints(cart.laws, starts, 0.0, cart.params, {"slope": False})
+    )
+    np.testing.assert_array_equal(judged(starts.T), [True, False, True, False])

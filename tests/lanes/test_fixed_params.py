@@ -118,19 +118,3 @@ def test_numbers_that_save_nothing_are_not_written_in() -> None:
     found = dm.ensemble(sleigh, q0, qd0, duration=0.1, fixed_params=True)
     assert not found.settings["fixed_params"]
     assert found.ok.all()
-
-
-def test_maps_take_it_too() -> None:
-    system = dm.systems.hinged_pendulum()
-    made = [
-        dm.stability_map(
-            system,
-            {"theta": (0.5, 3.0, 6)},
-            dm.criteria.Tumble("theta", bound=2.0),
-            duration=2.0,
-            fixed_params=fixed,
-        )
-        for fixed in (False, True)
-    ]
-    np.testing.assert_array_equal(made[0].verdicts, made[1].verdicts)
-    assert [each.settings["fixed_params"] for each in made] == [False, True]

@@ -13,6 +13,7 @@ import pytest
 import diffmech as dm
 
 from ..conftest import machine
+from ..simulation.test_events import above, oscillator
 
 DURATION = 6.0
 ANGLES = np.radians([20.0, 75.0, 100.0, 140.0])
@@ -315,3 +316,36 @@ def test_first_times_have_derivatives(boot: dm.System) -> None:
     difference = (when(mass + step) - when(mass - step)) / (2 * step)
     assert np.isfinite(slope)
     assert abs(slope - difference) < 1e-4 * abs(difference)
+
+
+def test_grazing_events_are_found_as_lanes_find_them() -> None:
+    # x = sin(t + phase): the level is passed by the margin for 2·√(2·margin) s, or missed by it.
+    rng = np.random.default_rng(0)
+    margins = np.where(rng.random(200) < 0.7, 1, -1) * 10 ** rng.uniform(-5.5, -2, 200)
+    phases = rng.uniform(0, 2 * np.pi, 200)
+    system = dm.System(oscillator, {"x": "m"}, {"level": 0.5})
+    starts = np.sin(phases)[:, None], np.cos(phases)[:, None]
+    lanes = dm.ensemble(
+        system,
+        *starts,
+        duration=10.0,
+        params={"level": 1 - margins},
+        reduce={"first": dm.reducers.FirstTime(above)},
+    ).values["first"]
+    first = (np.arcsin(np.minimum(1 - margins, 1)) - phases) % (2 * np.pi)
+    begun = np.sin(phases) > 1 - margins  # there from the start, which ends a lane and no run
+    for i in np.flatnonzero(~begun):
+        run = dm.simulate(
+            system.with_params(level=1 - margins[i]),
+            starts[0][i],
+            starts[1][i],
+            duration=10.0,
+            events={"above": above},
+        )
+        assert (run.event is not None) == bool(np.isfinite(lanes[i])) == bool(margins[i] > 0)
+        if run.event:
+            np.testing.assert_allclose(run.end.t, first[i], atol=1e-8)
+            # Lanes take steps h of up to 0.8 s, and interpolate them by a polynomial of degree 5,
+            # which is off by h⁶/46080 at most.
+            height = np.sin(lanes[i] + phases[i])
+            np.testing.assert_allclose(height, 1 - margins[i], atol=5.7e-6)

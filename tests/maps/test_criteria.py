@@ -60,7 +60,7 @@ def test_a_map_whose_criterion_is_unknown_here_keeps_its_words(tmp_path: Path) -
             return -1.0, duration
 
     path = climbing(Says(-0.5)).save(tmp_path / "map.npz")
-    chart = dm.load_map(path)
+    chart = dm.load(path)
     assert chart.criterion is None
     assert chart.words == ("largest height [m]", "the bob stays below -0.5 m", (-1.0, 3.0))
     assert "\n  criterion  says (height -0.5)\n  stable     the bob stays below -0.5 m\n" in str(

@@ -13,6 +13,7 @@ import diffmech as dm
 from diffmech.lanes._compiling import compiling_seconds
 
 from ..conftest import machine
+from ..simulation.test_events import oscillator, root_of_height
 from ..systems.test_babyboot import source_equations
 
 # An edge of a pendulum by energy: the map's default tolerance of 1e-8 a step, amplified by the
@@ -304,3 +305,28 @@ def test_a_map_under_a_transformation_is_refused_with_the_way_out(traced: str) -
         match=r"^`stability_map` must be called outside of `jit`, .* `ensemble` runs under them",
     ):
         jax.jit(lambda x: values(x).values)(1.0)
+
+
+def test_maps_take_it_too() -> None:
+    system = dm.systems.hinged_pendulum()
+    made = [
+        dm.stability_map(
+            system,
+            {"theta": (0.5, 3.0, 6)},
+            dm.criteria.Tumble("theta", bound=2.0),
+            duration=2.0,
+            fixed_params=fixed,
+        )
+        for fixed in (False, True)
+    ]
+    np.testing.assert_array_equal(made[0].verdicts, made[1].verdicts)
+    assert [each.settings["fixed_params"] for each in made] == [False, True]
+
+
+def test_a_condition_that_is_not_a_number_leaves_its_point_undecided() -> None:
+    system = dm.System(oscillator, {"x": "m"}, {"level": 2.0})
+    chart = dm.stability_map(
+        system, {"x_dot": [1.0, 2.0]}, root_of_height, duration=10.0, q0={"x": 1e-3}
+    )
+    assert np.all(np.isnan(chart.values))
+    assert np.all(chart.verdicts == dm.Verdict.UNDECIDED)

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
+import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -15,6 +16,8 @@ import diffmech as dm
 from diffmech.motion._symmetries import SymmetryTrials
 from diffmech.orbits._edge_slopes import _linearised
 from diffmech.orbits._return_maps import close_all
+
+from ..conftest import machine
 
 
 def root(function: Callable[[float], float], low: float, high: float) -> float:
@@ -381,3 +384,12 @@ def test_wrong_calls_are_answered_with_sentences() -> None:
     free = dm.System(lambda q, qd, t, p: 0.5 * qd[0] ** 2 - q[0], {"x": "m"})
     with pytest.raises(ValueError, match="does not swing back"):
         dm.band_edges(free, "x", (0.1, 0.2))
+
+
+def test_no_edges_are_claimed_where_no_orbits_were() -> None:
+    found = dm.band_edges(machine("pendulum"), "theta", (0.1, 0.2), points=5)
+    assert "edges    none found\n" in str(found)
+    lost = np.asarray(found.edge_functions).copy()
+    lost[2:] = np.nan
+    part = eqx.tree_at(lambda one: one.edge_functions, found, lost)
+    assert "none found where there was an orbit; nothing is known elsewhere" in str(part)

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -180,3 +181,22 @@ def test_parameters_under_a_trace_are_not_checked_but_used() -> None:
     slope = jax.grad(accelerate)(0.1)
     difference = (accelerate(0.1 + 1e-5) - accelerate(0.1 - 1e-5)) / 2e-5
     assert float(slope) == pytest.approx(float(difference), rel=1e-6)
+
+
+def test_moments_kept_in_float32_may_belong_to_a_flat_body() -> None:
+    flat = np.array([5e-5, 2e-4, 2.5e-4 * (1 + 2e-7)], np.float32)
+    assert dm.parts.RigidBody(1.0, flat).inertia.shape == (3,)
+    with pytest.raises(ValueError, match="I1 \\+ I2 >= I3"):
+        dm.parts.RigidBody(1.0, np.asarray([5e-5, 2e-4, 2.5e-4 * (1 + 2e-7)]))
+    with pytest.raises(ValueError, match="I1 \\+ I2 >= I3"):
+        dm.parts.RigidBody(1.0, np.array([5e-5, 2e-4, 2.51e-4], np.float32))
+
+
+def test_moments_may_be_traced_one_by_one() -> None:
+    slope = jax.grad(lambda x: dm.parts.RigidBody(1.0, [x, x, 1.5 * x]).inertia[2])(2.0)
+    assert slope == pytest.approx(1.5)
+
+
+def test_masses_that_change_are_refused() -> None:
+    with pytest.raises(ValueError, match="mass or inertia that changes"):
+        dm.machine(lambda q, t, p: {"a": dm.parts.Particle(jnp.exp(-t)).at([q[0], 0, 0])}, ("x",))

@@ -7,7 +7,8 @@ import pytest
 
 import diffmech as dm
 from diffmech._batches import ROWS, in_batches, padded_times
-from diffmech.lanes._compiling import compiling_seconds
+
+from ..conftest import programs_compiled
 
 
 @jax.jit
@@ -21,9 +22,9 @@ def test_every_row_is_that_of_its_own_arguments(count: int) -> None:
     rng = np.random.default_rng(count)
     x, y = rng.normal(size=(count, 3)), rng.normal(size=count)
     before = in_batches(_scaled, None, (x[:1], y[:1]), 2.0)
-    compiled = compiling_seconds()
+    compiled = programs_compiled()
     found = in_batches(_scaled, None, (x, y), 3.0)
-    assert compiling_seconds() == compiled, "another number of rows compiles nothing"
+    assert programs_compiled() == compiled, "another number of rows compiles nothing"
     np.testing.assert_allclose(found["sum"], 3.0 * x.sum(axis=1) + y, rtol=1e-14, atol=1e-14)
     np.testing.assert_array_equal(found["matrix"], x[:, :, None] * y[:, None, None])
     assert len(before["sum"]) == min(count, 1)
@@ -80,10 +81,10 @@ def test_another_number_of_samples_compiles_nothing_and_moves_nothing() -> None:
         return found
 
     few = run(11)
-    before = compiling_seconds()
+    before = programs_compiled()
     many = run(1001)
-    assert compiling_seconds() == before
+    assert programs_compiled() == before
     # Steps end on samples, so that other samples mean other steps, of 1e-11 each.
     np.testing.assert_allclose(many.qs[::100], few.qs, rtol=0, atol=1e-9)
     jax.jit(lambda x: x + 1)(1.0)
-    assert compiling_seconds() > before, "or compiling is not seen"
+    assert programs_compiled() > before, "or compiling is not seen"

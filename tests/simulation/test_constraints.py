@@ -377,7 +377,7 @@ SQUEEZER = {
 }
 
 
-def _along(length: Any, angle: Any) -> Any:
+def along(length: Any, angle: Any) -> Any:
     return length * jnp.array([jnp.cos(angle), jnp.sin(angle)])
 
 
@@ -388,18 +388,18 @@ def _across(length: Any, angle: Any) -> Any:
 def squeezer_points(q: Any, p: Any) -> tuple[Any, Any, Any]:
     """Mass centres (7, 2), angles of the bodies (7,) and the spring's end; lengths in metres."""
     beta, theta, gamma, phi, delta, omega, epsilon = q
-    crank, a, b = _along(0.007, beta), p["a"], p["b"]
+    crank, a, b = along(0.007, beta), p["a"], p["b"]
     centres = [
-        _along(0.00092, beta),
-        crank - _along(0.0115, beta + theta),
-        b - _across(0.01874, gamma) + _along(0.01043, gamma),
-        a + _along(0.04, delta) - _across(0.02 - 0.01421, phi + delta),
-        a + _along(0.02308, delta) + _across(0.00916, delta),
-        a - _across(0.04, epsilon) + _along(0.02 - 0.01421, omega + epsilon),
-        a - _across(0.01228, epsilon) - _along(0.00449, epsilon),
+        along(0.00092, beta),
+        crank - along(0.0115, beta + theta),
+        b - _across(0.01874, gamma) + along(0.01043, gamma),
+        a + along(0.04, delta) - _across(0.02 - 0.01421, phi + delta),
+        a + along(0.02308, delta) + _across(0.00916, delta),
+        a - _across(0.04, epsilon) + along(0.02 - 0.01421, omega + epsilon),
+        a - _across(0.01228, epsilon) - along(0.00449, epsilon),
     ]
     angles = jnp.array([beta, beta + theta, gamma, phi + delta, delta, omega + epsilon, epsilon])
-    return jnp.stack(centres), angles, b - _across(0.018, gamma) + _along(0.02, gamma)
+    return jnp.stack(centres), angles, b - _across(0.018, gamma) + along(0.02, gamma)
 
 
 def squeezer_lagrangian(q: Any, qd: Any, t: Any, p: Any) -> Any:
@@ -412,12 +412,12 @@ def squeezer_lagrangian(q: Any, qd: Any, t: Any, p: Any) -> Any:
 
 def squeezer_closures(q: Any, t: Any, p: Any) -> Any:
     beta, theta, gamma, phi, delta, omega, epsilon = q
-    tip = _along(0.007, beta) - _along(0.028, beta + theta)
+    tip = along(0.007, beta) - along(0.028, beta + theta)
     return jnp.concatenate(
         [
             tip + _across(0.035, gamma) - p["b"],
-            tip + _across(0.02, phi + delta) - _along(0.04, delta) - p["a"],
-            tip - _along(0.02, omega + epsilon) + _across(0.04, epsilon) - p["a"],
+            tip + _across(0.02, phi + delta) - along(0.04, delta) - p["a"],
+            tip - along(0.02, omega + epsilon) + _across(0.04, epsilon) - p["a"],
         ]
     )
 
@@ -450,39 +450,6 @@ def test_andrews_squeezer_to_the_digits_of_the_test_set() -> None:
         lambda q: residual_of(system.laws, q, jnp.zeros(()), system.params), np.asarray(run.qs)
     )
     assert np.max(np.abs(residuals)) < 1e-15
-
-
-def test_a_coupler_on_three_equal_cranks_is_redundant_and_runs() -> None:
-    """One degree of freedom, by 3 + 3 coordinates and 6 rows, of which one says nothing new."""
-    pivots = np.array([[0.0, 0.0], [1.0, 0.0], [2.0, 0.0]])
-
-    def lagrangian(q: Any, qd: Any, t: Any, params: Any) -> Any:
-        cranks = 0.5 * jnp.sum(qd[:3] ** 2) / 3
-        coupler = 0.5 * 2.0 * (qd[3] ** 2 + qd[4] ** 2) + 0.5 * 0.7 * qd[5] ** 2
-        return cranks + coupler - GRAVITY * (0.5 * jnp.sum(jnp.sin(q[:3])) + 2.0 * q[4])
-
-    def tip(i: int, q: Any, t: Any, params: Any) -> Any:
-        on_coupler = q[3:5] + _along(pivots[i, 0] - 1.0, q[5])
-        return pivots[i] + _along(1.0, q[i]) - on_coupler
-
-    tips = {f"tip{i + 1}": functools.partial(tip, i) for i in range(3)}
-    names = {"a": "rad", "b": "rad", "c": "rad", "x": "m", "y": "m", "turn": "rad"}
-    system = dm.System(lagrangian, names, constraints=tips)
-    angle, rate = 0.9, 3.0
-    q = np.array([angle, angle, angle, 1 + np.cos(angle), np.sin(angle), 0.0])
-    qd = rate * np.array([1, 1, 1, -np.sin(angle), np.cos(angle), 0.0])
-    found = dm.doctor(system, q, qd)
-    assert (found.freedoms, found.rank) == (1, 5)
-    assert len(found.dependent) == 1
-    assert not found.change_point
-    assert not found.conflicts
-    run = dm.simulate(system, q, qd, duration=3.0, samples=61)
-    # One angle: (1 + 2) θ̈ = −g (1.5 + 2) cos θ.
-    expected = -GRAVITY * 3.5 * np.cos(np.asarray(run.qs)[:, 0]) / 3.0
-    qdd = jax.vmap(lambda q, qd: dm.acceleration(system, q, qd))(run.qs, run.qds)
-    np.testing.assert_allclose(qdd[:, 0], expected, atol=1e-8)
-    np.testing.assert_allclose(run.qs[:, 5], 0.0, atol=1e-9)
-    assert imbalance(run) < 1e-9
 
 
 def test_a_wheel_on_a_moving_belt_is_carried_along() -> None:

@@ -153,36 +153,6 @@ def test_a_slow_machine_is_told_from_another_slow_one() -> None:
         require_alike(two, two.params, kept)
 
 
-def test_a_map_knows_its_machine_and_a_closer_look_its_settings(tmp_path: Path) -> None:
-    options: dict[str, Any] = {
-        "method": "Tsit5",
-        "rtol": 1e-6,
-        "atol": 1e-7,
-        "t0": 0.5,
-        "stabilise": dm.solvers.baumgarte(omega=7.0, zeta=0.3),
-        "fixed_params": True,
-        "max_steps": 777,
-        "block": 8,
-        "devices": 1,
-    }
-    path = tmp_path / "map.npz"
-    chart = dm.stability_map(
-        bead(),
-        {"k": (1.0, 2.0, 3)},
-        dm.criteria.Tumble("x", 2.0),
-        1.0,
-        trust=0.5,
-        path=path,
-        **options,
-    )
-    again = dm.load(path, bead())
-    closer = dm.zoom(again, {"k": (1.2, 1.4)}, criterion=dm.criteria.Tumble("x", 2.0))
-    assert closer.settings == again.settings == chart.settings
-    assert closer.settings["stabilise"] == {"name": "baumgarte", "omega": 7.0, "zeta": 0.3}
-    with pytest.raises(ValueError, match="residual of 'wire' at a stored state"):
-        dm.load(path, bead(constraint=lambda q, t, p: 2 * wire(q, t, p)))
-
-
 def test_no_setting_of_a_run_is_left_out(saved: Path) -> None:
     kept = {*settings_as_data(dm.load(saved).settings), "event_names"}  # they are its "events"
     # Dense output is not written, and the bound on steps is a second run's.

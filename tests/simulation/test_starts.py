@@ -2,12 +2,10 @@
 
 from typing import Any
 
-import jax
 import numpy as np
 import pytest
 
 import diffmech as dm
-from diffmech.lanes._program import keeps_constraints
 from diffmech.motion import require_consistent
 
 from ..conftest import machine
@@ -36,14 +34,6 @@ def test_far_from_the_origin_a_start_beside_its_rail_is_refused(cart: dm.System)
         dm.simulate(cart, [FAR, 0.0], [1e6, 0.1], duration=1.0)
     with pytest.raises(ValueError, match=r"rail by -0\.001 in place"):
         dm.simulate(cart, [FAR + 1.0, 0.0], duration=1.0, params={"slope": 1e-3})
-
-
-def test_lanes_judge_starts_as_runs_do(cart: dm.System) -> None:
-    starts = np.array([[FAR, y, 1e6, rate] for y, rate in ((0, 0), (0.1, 0), (1e-7, 0), (0, 0.1))])
-    judged = jax.jit(
-        lambda starts: keeps_constraints(cart.laws, starts, 0.0, cart.params, {"slope": False})
-    )
-    np.testing.assert_array_equal(judged(starts.T), [True, False, True, False])
 
 
 def test_starts_printed_with_six_digits_are_accepted() -> None:

@@ -288,16 +288,3 @@ def test_printing_makes_the_second_run_once(monkeypatch: pytest.MonkeyPatch) -> 
     first, second = str(run), str(run)
     assert first == second
     assert len(calls) == 1
-
-
-def test_rows_that_say_the_same_are_called_redundant_everywhere() -> None:
-    def line(q: Any, t: Any, params: Any) -> Any:
-        return q[0] - q[1]
-
-    rows = {"one": line, "same": lambda q, t, params: 2 * line(q, t, params)}
-    system = dm.System(free, {"x": "m", "y": "m"}, {"m": 1.0}, constraints=rows)
-    run = dm.simulate(system, [0.0, 0.0], [1.0, 1.0], duration=1.0)
-    lines = dict(run.report(second_run=False).lines)
-    assert lines["rank"].startswith("redundant among one, same all along; otherwise nothing became")
-    assert lines["multipliers"] == "not unique (redundant rows), given as NaN: one, same"
-    assert "1 redundant: one and same" in str(dm.doctor(system, [0.0, 0.0]))

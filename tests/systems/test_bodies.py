@@ -291,3 +291,32 @@ def test_springs_dampers_forces_and_torques_act_as_they_say() -> None:
         assert energy == pytest.approx(potential, rel=1e-12)
         # Finite differences of the potential lose half of the digits.
         np.testing.assert_allclose(difference, slope - force, atol=1e-7)
+
+
+def test_springs_without_rest_length_pull_back_from_nowhere() -> None:
+    def tied(q: Any, t: Any, params: Any) -> Any:
+        bob = [q[0], q[1], 0.0]
+        return {
+            "bob": dm.parts.Particle(2.0).at(bob),
+            "tie": dm.parts.Spring(8.0).between([0, 0, 0], bob),
+        }
+
+    def twisted(q: Any, t: Any, params: Any) -> Any:
+        frame = dm.joints.spherical(q, sequence="vector")
+        body = dm.parts.RigidBody(1.0, [2.0, 2.0, 2.0]).at(frame)
+        return {
+            "body": body,
+            "wire": dm.parts.Spring(8.0).twisting(dm.joints.fixed([0, 0, 0]), frame),
+        }
+
+    for parts, n in ((tied, 2), (twisted, 3)):
+        system = dm.machine(parts, tuple("abc"[:n]))
+        slopes = jax.jacfwd(lambda q, s=system, n=n: dm.acceleration(s, q, np.zeros(n)))(
+            jnp.zeros(n)
+        )
+        np.testing.assert_allclose(slopes, -4 * np.eye(n), atol=1e-12)
+
+
+def test_two_links_need_two_inertias() -> None:
+    with pytest.raises(ValueError, match="`inertias` must be two"):
+        dm.systems.double_pendulum_3d(inertias=3)  # pyright: ignore[reportArgumentType]

@@ -207,3 +207,15 @@ def test_tops_that_cannot_are_told_why() -> None:
         dm.systems.free_body("euler_angles")
     with pytest.raises(ValueError, match="`sequence` must be one of"):
         dm.systems.heavy_top("ZZZ")
+
+
+def test_a_top_that_is_pulled_up_nutates_the_other_way() -> None:
+    top = dm.systems.heavy_top(gravity=-9.81)
+    q, qd = [0.0, 1.0, 0.0], [0.0, 0.0, 150.0]
+    low, high = tops.nutation_limits(top, q, qd)
+    run = dm.simulate(top, q, qd, duration=1.0, samples=401)
+    nutation = np.asarray(run.qs)[:, 1]
+    assert high == pytest.approx(np.max(nutation), abs=1e-3)
+    assert low == pytest.approx(np.min(nutation), abs=1e-3)
+    with pytest.raises(ValueError, match="needs no spin"):
+        tops.sleeping_spin(top)

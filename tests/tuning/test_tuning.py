@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 
 import diffmech as dm
-from diffmech.cli import run
 from diffmech.tuning import _trial, _tune, _xla_flags
 from diffmech.tuning._tune import current_tuning, is_tuned
 
@@ -94,55 +93,6 @@ def python(code: str, *words: str, **environment: str) -> str:
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     return done.stdout
-
-
-def test_after_every_import_tuning_takes_effect_and_is_inherited(tmp_path: Path) -> None:
-    # The true canary, and XLA's own account of the options it compiled with.
-    code = """
-import importlib, os, pathlib, subprocess, sys, diffmech as dm
-root = pathlib.Path(dm.__file__).parent
-names = [".".join(("diffmech", *p.relative_to(root).with_suffix("").parts))
-         for p in root.rglob("*.py") if p.name != "__init__.py"]
-for name in names:
-    importlib.import_module(name)
-dm.systems.n_link(n=4)
-from diffmech.tuning._tune import is_tuned
-assert not is_tuned()
-found = dm.tune_cpu(devices=3)
-assert is_tuned() and dm.tune_cpu() is found
-os.environ["XLA_FLAGS"] += " --xla_dump_to=" + sys.argv[1]
-import jax, jax.numpy as jnp
-jnp.sin(1.0).block_until_ready()
-assert jax.device_count() == 3 and is_tuned()
-assert dm.tune_cpu() is found
-print(found)
-os.environ["XLA_FLAGS"] = found.flags
-worker = '''
-from diffmech.tuning._tune import current_tuning, is_tuned
-import diffmech as dm, jax
-assert jax.device_count() == 3 and is_tuned()
-assert dm.tune_cpu() == current_tuning() and dm.tune_cpu().active
-print(dm.tune_cpu().gain)
-'''
-subprocess.run([sys.executable, "-W", "error", "-c", worker], check=True)
-"""
-    dump = tmp_path / "dump"
-    said = python(code, str(dump), XDG_CACHE_HOME=str(tmp_path), XLA_FLAGS="")
-    lines = said.splitlines()
-    assert lines[0] == "tuning   active", said
-    assert "the same numbers" in lines[1]
-    assert lines[3] == "devices  3"
-    # Wide vectors are this processor's matter, and the trial's.
-    assert lines[4] in {f"flags    {ALL}{wide} {DEVICES}3" for wide in ("", f" {WIDE}")}
-    gain = re.fullmatch(r"gain     (\d+\.\d) times as fast as without", lines[2])
-    assert gain, said
-    assert f"{float(lines[5]):.1f}" == gain[1], "a worker knows the gain too"
-    compiled_with = [path.read_text(encoding="utf-8") for path in dump.glob("*debug_options")]
-    assert compiled_with
-    for text in compiled_with:
-        assert FUSION in text
-        assert '"100000000"' in text
-        assert ("xla_cpu_prefer_vector_width: 512" in text) == (WIDE in lines[4])
 
 
 def test_called_too_late_says_so_and_changes_nothing() -> None:
@@ -466,25 +416,3 @@ def test_odd_flags_are_read_without_a_trace() -> None:
     assert _xla_flags.devices_of(f"{DEVICES}3 {DEVICES}2") == 2, "XLA takes the last"
     assert _xla_flags.devices_of(f"{DEVICES}many") is None
     assert _xla_flags.has_both(f"--xla_backend_extra_options='{LOOPS}' {BOTH}")
-
-
-def test_the_doctor_shows_what_is_active_and_its_gain(
-    canary: Canary, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run(["doctor"]) == 0
-    line = next(x for x in capsys.readouterr().out.splitlines() if x.startswith("tuning"))
-    assert "active, 3.0 times as fast as without; with whole-loop kernels, multi" in line
-    assert "not active" not in line
-
-
-def test_the_doctor_shows_what_failed(canary: Canary, capsys: pytest.CaptureFixture[str]) -> None:
-    canary("if fused: os.abort()")
-    assert run(["doctor", "--json"]) == 0
-    text = json.loads(capsys.readouterr().out)["tuning"]
-    assert text.startswith("not active, 3.0 times as fast as without; left out multi-output fusion")
-    assert "because the trial ended by SIGABRT; kept whole-loop kernels" in text
-
-
-def test_the_doctor_says_when_nothing_is_tuned(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["doctor", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["tuning"].startswith("not active; `tune_cpu()`")

@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 import diffmech as dm
 from diffmech import viz
 from diffmech.model import Scenery
+from diffmech.simulation._tournament import Entry, Tournament
 
 from ..conftest import machine
 from .test_viz import pixels, require_readable
@@ -227,3 +228,16 @@ def test_sheets_with_drawing_are_full(flat: dm.Trajectory, spatial: dm.Trajector
         sheet = viz.overview(run)
         require_readable(sheet)
         assert largest_blank(sheet) < 0.13
+
+
+def test_a_tournament_is_drawn_way_by_way_with_drifts_and_energy() -> None:
+    system = machine("pendulum_dae")
+    run = dm.simulate(system, *system.starts["default"], duration=0.5, samples=11)
+    ways = [
+        Entry(name, "Dopri8", run, 0.0, 0.0, 0.0, 0.0, 10, 0.1, "") for name in ("one", "other")
+    ]
+    figure = dm.viz.tournament(Tournament(tuple(ways), "a fine run"))
+    assert len(figure.axes) == 3
+    assert all(ax.get_ylabel() and len(ax.lines) == 2 for ax in figure.axes)
+    assert [text.get_text() for text in figure.axes[0].get_legend().get_texts()] == ["one", "other"]
+    plt.close(figure)
