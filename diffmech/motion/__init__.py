@@ -37,6 +37,7 @@ from ._energy import (
     power_of as power_of,
     power_with as power_with,
 )
+from ._equations_at import EquationsAt as EquationsAt, equations_at as equations_at
 from ._euler_lagrange import (
     acceleration as acceleration,
     acceleration_of as acceleration_of,
