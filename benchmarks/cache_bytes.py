@@ -23,17 +23,17 @@ def _results() -> dict[str, Any]:
 
     def run(machine: Any, **how: Any) -> Any:
         start = how.pop("start", machine.starts["default"])
-        found = dm.simulate(machine, *start, duration=2.0, samples=101, **how)
-        return found.qs, found.qds, found.work, found.energies, found.residuals
+        motion = dm.simulate(machine, *start, duration=2.0, samples=101, **how)
+        return motion.qs, motion.qds, motion.work, motion.energies, motion.residuals
 
     def many(**how: Any) -> Any:
-        found = dm.ensemble(boot, {"qA": angles, "qB": 0.01}, duration=5.0, **how)
-        return found.values, found.status, found.steps
+        lanes = dm.ensemble(boot, {"qA": angles, "qB": 0.01}, duration=5.0, **how)
+        return lanes.values, lanes.status, lanes.steps
 
     def mapped(criterion: Any) -> Any:
         axes = {"qA": np.radians(np.linspace(0, 180, 61)), "qB": [0.01, 0.02]}
-        found = dm.stability_map(boot, axes, criterion, duration=5.0)
-        return [np.asarray(getattr(found, name)) for name in ("values", "verdicts", "status")]
+        charted = dm.stability_map(boot, axes, criterion, duration=5.0)
+        return [np.asarray(getattr(charted, name)) for name in ("values", "verdicts", "status")]
 
     return {
         "babyboot": run(boot, start=boot.starts["chaotic"]),
@@ -64,8 +64,8 @@ def _write(path: str, with_cache: str) -> None:
         for i, leaf in enumerate(jax.tree.leaves(tree))
     }
     np.savez(path, **arrays)  # pyright: ignore[reportArgumentType]
-    found = dm.cache(folder=with_cache) if with_cache else dm.cache(False)
-    print(found.hits, found.misses)
+    cache = dm.cache(folder=with_cache) if with_cache else dm.cache(False)
+    print(cache.hits, cache.misses)
 
 
 def main() -> None:
@@ -77,8 +77,10 @@ def main() -> None:
         for i in range(3):
             files.append(Path(folder) / f"{i}.npz")
             words = [sys.executable, __file__, str(files[-1]), f"{folder}/cache" if i else ""]
-            own = os.environ | {"DIFFMECH_CACHE": "1"}
-            done = subprocess.run(words, check=True, capture_output=True, text=True, env=own)
+            environment = os.environ | {"DIFFMECH_CACHE": "1"}
+            done = subprocess.run(
+                words, check=True, capture_output=True, text=True, env=environment
+            )
             said.append(done.stdout.split())
         results = [dict(np.load(file)) for file in files]
     for way, (hits, misses) in zip(ways, said, strict=True):
