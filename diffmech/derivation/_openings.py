@@ -65,7 +65,7 @@ class _Distributed(AbstractReader):
         super().__init__(tape, hot, _MOST_TERMS)
 
     def polynomial(self, register: Register) -> Polynomial:
-        """Of one register."""
+        """What one register holds, as a polynomial."""
         self._read([register], set())
         return self._polynomials[register]
 

@@ -32,7 +32,7 @@ class Points(NamedTuple):
     params: Any
 
     def kept(self, which: np.ndarray) -> "Points":
-        """Some of them."""
+        """The states that `which` takes: flags of shape (states,), or indices."""
         params = jax.tree.map(lambda leaf: leaf[which], self.params)
         q, qd, qdd, lam, t = (array[which] for array in self[:-1])
         return Points(q, qd, qdd, lam, t, params)

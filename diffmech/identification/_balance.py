@@ -42,7 +42,7 @@ class States(NamedTuple):
     numbers: np.ndarray
 
     def kept(self, which: np.ndarray) -> "States":
-        """Some of them."""
+        """The states that `which` takes: flags of shape (states,), or indices."""
         return States(*(array[which] for array in self))
 
 
