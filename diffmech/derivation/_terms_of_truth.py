@@ -215,7 +215,7 @@ class _Multiple:
         return self._of(self._true + np.sum(changes, axis=0))
 
     def cost_of_extra(self) -> float | None:
-        """The cost of explaining the equation by a term too many; None if that does not."""
+        """Of a term too many; None if nothing of the equation is left."""
         return self._of(self._true - self._missing)
 
     def _of(self, mistaken: np.ndarray) -> float | None:
