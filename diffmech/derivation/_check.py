@@ -281,7 +281,7 @@ def _equation(
 
 
 def _state(case: Case, at: int) -> dict[str, float]:
-    """One of the states by name."""
+    """The state with index `at`: coordinates, rates, time and parameters by name."""
     points, names = case.points, case.symbols
     state: dict[str, float] = {}
     for mark, values in (("", points.q), ("'", points.qd)):

@@ -26,7 +26,7 @@ class EquationCheck(eqx.Module):
         where: what part of it is wrong: "gravity term", "coefficient of qB''".
         term: the machine's term that is wrong, spelled out.
         guess: the mistake in words; of a right equation, what it says where that is not plain.
-        disagreement: largest |left − right| on the true motion, of what is added up in it.
+        disagreement: largest |left − right| on the true motion, relative to what is added up in it.
         state: where that is, coordinates, rates, time and parameters by name.
         line, column: of text, where the mistake is if it was found there, else where the equation
             begins.

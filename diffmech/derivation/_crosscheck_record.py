@@ -35,11 +35,12 @@ class Crosscheck(eqx.Module):
 
     Attributes:
         name: of the machine; coordinates, rows: of its coordinates and constraints.
-        q, qd, t: the states, shapes (k, n), (k, n) and (k,).
+        q, qd, t: the states, shapes (k, n), (k, n) [1/s] and (k,) [s].
         regimes: the kind of each state.
-        accelerations: by formulation, shape (k, n); multipliers: (k, m).
+        accelerations: by formulation, shape (k, n) [1/s²]; multipliers: (k, m).
         unique: which multipliers are determined and compared, shape (k, m).
-        reactions: by formulation, force and moment of every named joint, shape (k, joints, 6).
+        reactions: by formulation, force [N] and moment [N m] of every named joint, in that order,
+            shape (k, joints, 6).
         joints: their names.
         floors: by kind of result, the size below which nothing is judged by its own, shape (k,): of
             accelerations that would change the rates by less than 1e-5 in a second.

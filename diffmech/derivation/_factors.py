@@ -122,7 +122,7 @@ class _Basis:
         self._rest = np.tile(np.eye(width), (states, 1, 1))  # projects on what is free still
 
     def copy(self) -> "_Basis":
-        """The same, to go on from."""
+        """A basis that may grow on by itself."""
         other = _Basis(*self._rest.shape[:2])
         other._rest = self._rest.copy()
         return other

@@ -22,6 +22,7 @@ from ..scalars import (
     multiplied,
     terms,
     varying_registers,
+    written_wave,
 )
 
 _MOST_TERMS = 600  # of one polynomial
@@ -64,7 +65,7 @@ class _Distributed(AbstractReader):
         super().__init__(tape, hot, _MOST_TERMS)
 
     def polynomial(self, register: Register) -> Polynomial:
-        """Of one register."""
+        """What one register holds, as a polynomial."""
         self._read([register], set())
         return self._polynomials[register]
 
@@ -92,7 +93,7 @@ def _harmonic(tape: Tape, opened: Terms) -> Terms:
             turned = []
         rest = tuple(p for p in hot if p not in turned)
         for share, name, angle in _sums(tape, turned):
-            factor = _turned(tape, name, angle)
+            factor = written_wave(tape, name, angle) if angle else None
             if factor is None and name == "sin":
                 continue
             key = tuple(sorted((*rest, *(() if factor is None else (factor,)))))
@@ -132,23 +133,6 @@ def _sums(tape: Tape, turned: list[Register]) -> Iterator[tuple[float, str, Angl
             yield both * share.real, "cos", angle
         if angle and abs(share.imag) > 1e-14:
             yield -both * share.imag, "sin", angle
-
-
-def _turned(tape: Tape, name: str, angle: Angle) -> Register | None:
-    """sin or cos of Σ multiple × register on the tape; None of no angle."""
-    if not angle:
-        return None
-    # Something positive in front: cos(x − y), not cos(−y + x).
-    ordered = sorted(angle, key=lambda one: (one[1] < 0, one[0]))
-    total: Register | None = None
-    for register, multiple in ordered:
-        size = tape.operate("mul", tape.constant(float(abs(multiple))), register)
-        if total is None:
-            total = size if multiple > 0 else tape.operate("neg", size)
-        else:
-            total = tape.operate("add" if multiple > 0 else "sub", total, size)
-    assert total is not None
-    return tape.operate(name, total)
 
 
 def angles_in(tape: Tape, registers: np.ndarray | list[Register]) -> list[Register]:

@@ -81,7 +81,7 @@ class Quantities:
         return Quantities(named, int(np.sum(which)))
 
     def value(self, product: Product) -> np.ndarray:
-        """Of a product at every state."""
+        """What a product of the quantities is at every state, shape (states,)."""
         total = np.full(self._inverse.shape[1], product.number)
         for name, power in product.exponents:
             assert self.values is not None

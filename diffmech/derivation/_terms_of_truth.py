@@ -215,7 +215,7 @@ class _Multiple:
         return self._of(self._true + np.sum(changes, axis=0))
 
     def cost_of_extra(self) -> float | None:
-        """Of a term too many."""
+        """Of a term too many; None if nothing of the equation is left."""
         return self._of(self._true - self._missing)
 
     def _of(self, mistaken: np.ndarray) -> float | None:

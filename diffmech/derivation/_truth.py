@@ -15,7 +15,7 @@ import numpy as np
 
 from .._typing import Params
 from ..model import AbstractSystem, ExplicitLaws, Laws
-from ..motion import inverted, mass_and_bias_of, residual_of, rows_of
+from ..motion import equations_at, inverted, residual_of
 from ..scalars import ArrayProgram, NotScalar, Register, Tape, given, unknowns, write
 from ._symbols import Inputs
 
@@ -32,7 +32,7 @@ class Points(NamedTuple):
     params: Any
 
     def kept(self, which: np.ndarray) -> "Points":
-        """Some of them."""
+        """The states that `which` takes: flags of shape (states,), or indices."""
         params = jax.tree.map(lambda leaf: leaf[which], self.params)
         q, qd, qdd, lam, t = (array[which] for array in self[:-1])
         return Points(q, qd, qdd, lam, t, params)
@@ -157,18 +157,9 @@ def _everything(laws: Laws | ExplicitLaws) -> Callable[..., dict[str, Any]]:
     """All that is asked of a machine at one state."""
 
     def everything(q: Any, qd: Any, qdd: Any, lam: Any, t: Any, params: Params) -> dict[str, Any]:
-        nothing = jnp.zeros(0, q.dtype)
-        if isinstance(laws, ExplicitLaws):
-            mass, bias = jnp.eye(q.size, dtype=q.dtype), -laws.acceleration(q, qd, t, params)
-        else:
-            mass, bias = mass_and_bias_of(laws, q, qd, t, params)
-        rows, drift, rate, position = jnp.zeros((0, q.size), q.dtype), nothing, nothing, nothing
-        if isinstance(laws, Laws) and laws.constraints:
-            at = rows_of(laws, q, qd, t, params)
-            rows, drift, rate = at.jacobian, at.drift, at.rate
-            position = residual_of(laws, q, t, params)
-        balance = jnp.concatenate([mass @ qdd + bias - lam @ rows, rows @ qdd + drift])
-        names = ("mass", "bias", "jacobian", "drift", "rate", "position", "rows")
-        return dict(zip(names, (mass, bias, rows, drift, rate, position, balance), strict=True))
+        now = equations_at(laws, q, qd, t, params)
+        balance = now.mass @ qdd + now.bias - lam @ now.jacobian
+        rows = jnp.concatenate([balance, now.jacobian @ qdd + now.drift])
+        return {**now._asdict(), "rows": rows}
 
     return everything

@@ -16,7 +16,7 @@ import numpy as np
 
 from .._typing import Params
 from ..model import ExplicitLaws, Laws
-from ..motion import inverted, mass_and_bias_of, residual_of, rows_of
+from ..motion import equations_at, inverted, residual_of
 from ..scalars import (
     Arrays,
     Evaluation,
@@ -42,7 +42,7 @@ class States(NamedTuple):
     numbers: np.ndarray
 
     def kept(self, which: np.ndarray) -> "States":
-        """Some of them."""
+        """The states that `which` takes: flags of shape (states,), or indices."""
         return States(*(array[which] for array in self))
 
 
@@ -210,28 +210,14 @@ def _written(
 def _everything(laws: Laws | ExplicitLaws, directions: Any) -> Callable[..., dict[str, Any]]:
     """All that is asked of a machine at one state, and its slopes along changes of parameters."""
 
-    def parts(q: Any, qd: Any, t: Any, params: Any) -> dict[str, Any]:
-        nothing = jnp.zeros(0, q.dtype)
-        if isinstance(laws, ExplicitLaws):
-            mass, bias = jnp.eye(q.size, dtype=q.dtype), -laws.acceleration(q, qd, t, params)
-        else:
-            mass, bias = mass_and_bias_of(laws, q, qd, t, params)
-        rows, drift, rate, position = jnp.zeros((0, q.size), q.dtype), nothing, nothing, nothing
-        if isinstance(laws, Laws) and laws.constraints:
-            at = rows_of(laws, q, qd, t, params)
-            rows, drift, rate = at.jacobian, at.drift, at.rate
-            position = residual_of(laws, q, t, params)
-        names = ("mass", "bias", "jacobian", "drift", "rate", "position")
-        return dict(zip(names, (mass, bias, rows, drift, rate, position), strict=True))
-
     def everything(q: Any, qd: Any, qdd: Any, lam: Any, t: Any, params: Any) -> dict[str, Any]:
         def balance(params: Any) -> dict[str, Any]:
-            now = parts(q, qd, t, params)
+            now = equations_at(laws, q, qd, t, params)
             return {
-                "force": now["mass"] @ qdd + now["bias"] - lam @ now["jacobian"],
-                "bend": now["jacobian"] @ qdd + now["drift"],
-                "position": now["position"],
-                "rate": now["rate"],
+                "force": now.mass @ qdd + now.bias - lam @ now.jacobian,
+                "bend": now.jacobian @ qdd + now.drift,
+                "position": now.position,
+                "rate": now.rate,
             }
 
         def slope(direction: Any) -> dict[str, Any]:
@@ -239,6 +225,7 @@ def _everything(laws: Laws | ExplicitLaws, directions: Any) -> Callable[..., dic
 
         slopes = jax.vmap(slope, out_axes=-1)(directions)
         named = {f"{name} slope": array for name, array in slopes.items()}
-        return {**parts(q, qd, t, params), **balance(params), **named}
+        now = equations_at(laws, q, qd, t, params)
+        return {**now._asdict(), **balance(params), **named}
 
     return everything

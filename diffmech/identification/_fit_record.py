@@ -14,8 +14,8 @@ class Fit(AbstractFit):
 
     Attributes:
         system: the machine with the parameters found.
-        names, values, errors, units: of what was free, sensors' numbers last; errors are standard
-            errors, infinite for what the data do not determine.
+        names, values, errors, units: of what was free, shape (p,), sensors' numbers last, each in
+            its own unit; errors are standard errors, infinite for what the data do not determine.
         covariance: of `values`, shape (p, p), in the directions that are determined.
         unknown: directions in which the data say nothing, shape (k, p), each of length 1 in units
             of the starts.
@@ -23,10 +23,11 @@ class Fit(AbstractFit):
         rows, limits: what intervals are found from: near the values found the cost is ½‖R d + e‖²,
             d their change in units of the starts, rows (R, e) of shape (p + 1, p + 1); and what
             must hold of z, values in these units, rows (a, b) of a·z ≥ b.
-        starts: fitted state at each record's first time, shape (records, 2 n).
+        starts: fitted (q, q̇) at each record's first time, shape (records, 2 n).
         records: what was fitted; `computed` the same values by the model, one array each.
         held: records that were held back; `predicted` their values by the model.
-        noise: standard deviation of each channel; `noise_given` which were given.
+        noise: standard deviation of each channel, shape (c,), in its unit; `noise_given` which were
+            given.
         chi2: Σ r², r = (measured − computed)/σ, or Huber's function of r; `count` numbers measured,
             `unknowns` numbers fitted.
         condition: of the problem's matrix by what was free, each by its start.

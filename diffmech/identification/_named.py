@@ -22,7 +22,7 @@ class NamedNumbers(NamedTuple):
     where: tuple[tuple[int, tuple[int, ...]], ...]
 
     def read(self, params: Any) -> np.ndarray:
-        """Their values, shape (numbers,)."""
+        """The numbers' values in a tree of parameters, shape (numbers,), each in its own unit."""
         leaves = jax.tree.leaves(params)
         return np.array([float(np.asarray(leaves[leaf])[index]) for leaf, index in self.where])
 

@@ -43,7 +43,7 @@ class Guesses(NamedTuple):
     misses: np.ndarray
 
     def chosen(self, indices: np.ndarray) -> "Guesses":
-        """Some of them, or some twice."""
+        """The guesses with these indices, of which some may come twice."""
         return Guesses(*(array[indices] for array in self))
 
     @property

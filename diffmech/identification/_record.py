@@ -96,7 +96,11 @@ class Record(eqx.Module):
         return np.sum(np.isnan(self.values), axis=0)
 
     def channel(self, name: str) -> AnyArray:
-        """One column, shape (k,)."""
+        """What one channel measured, by name, shape (k,), in SI units; NaN where it is missing.
+
+        Raises:
+            ValueError: there is no such channel.
+        """
         return self.values[:, channel_index(name, self.channels, f"record {quoted(self.name)}")]
 
     def between(self, t0: float, t1: float) -> "Record":

@@ -61,7 +61,7 @@ class Machine(NamedTuple):
 
     @property
     def size(self) -> int:
-        """Of a state (q, q̇)."""
+        """How many numbers a state (q, q̇) has: m = 2 n."""
         return 2 * self.system.n
 
     def shoot(

@@ -33,7 +33,7 @@ class Structure(eqx.Module):
             (p, p − rank).
         determined: combinations that say all that can be known, as text; as many as `rank`, or
             fewer where there are no short words for them.
-        values: theirs, for the parameters that were given.
+        values: theirs, for the parameters that were given, shape (len(determined),).
         mirrors: other values with the same motion, as text.
         words: all of this in one sentence.
     """

@@ -74,6 +74,7 @@ from ._energy import (
     power_of as power_of,
     power_with as power_with,
 )
+from ._equations_at import EquationsAt as EquationsAt, equations_at as equations_at
 from ._euler_lagrange import (
     acceleration_of as acceleration_of,
     force_of as force_of,

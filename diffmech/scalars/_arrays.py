@@ -58,7 +58,7 @@ class Arrays(AbstractAlgebra):
             return on_arrays(name)(*arguments)
 
     def sincos(self, x: Any) -> tuple[Any, Any]:
-        """One after the other."""
+        """NumPy has no function for both: one after the other."""
         return np.sin(x), np.cos(x)
 
 

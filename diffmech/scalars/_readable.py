@@ -11,7 +11,7 @@ import numpy as np
 
 from ._algebra import varying_registers
 from ._factorise import written
-from ._harmonics import Wave, Waves, merged
+from ._harmonics import Wave, Waves, merged, written_wave
 from ._polynomials import Monomial, Polynomial
 from ._tape import Register, Tape
 from ._terms import Terms, terms
@@ -140,16 +140,9 @@ class Readable:
         return self.tape.count([register])
 
     def _turned(self, wave: Wave, angles: Sequence[Register]) -> Register:
-        """A sine or cosine on the new tape; a positive multiple first."""
-        tape, total = self.tape, None
-        pairs = zip(wave.angle, map(self.register_of, angles), strict=True)
-        for times, angle in sorted(pairs, key=lambda pair: (pair[0] < 0, pair[1])):
-            if not times:
-                continue
-            part = tape.operate("mul", tape.constant(float(abs(times))), angle)
-            if total is None:
-                total = part if times > 0 else tape.operate("neg", part)
-            else:
-                total = tape.operate("add" if times > 0 else "sub", total, part)
-        assert total is not None
-        return tape.operate(wave.name, total)
+        """A sine or cosine on the new tape."""
+        basic = list(map(self.register_of, angles))
+        multiples = [
+            (angle, times) for angle, times in zip(basic, wave.angle, strict=True) if times
+        ]
+        return written_wave(self.tape, wave.name, multiples)

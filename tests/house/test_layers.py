@@ -152,7 +152,11 @@ def test_what_is_read_is_what_python_does() -> None:
 
 
 def test_after_a_change_its_tests_and_those_of_its_importers_run() -> None:
-    assert folders_after("maps") == ["maps", *sorted(importers("maps") - {*FAMILIES, "_load", "cli"}), "cli"]
+    assert folders_after("maps") == [
+        "maps",
+        *sorted(importers("maps") - {*FAMILIES, "_load", "cli"}),
+        "cli",
+    ]
     assert folders_after("criteria") == ["maps"]
     assert {"simulation", "maps", "identification"} <= {*folders_after("_records")}
     layers = "tests/house/test_layers.py"

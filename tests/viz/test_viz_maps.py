@@ -153,6 +153,14 @@ def test_labels_and_shares_are_the_maps() -> None:
     assert viz.stability(drawn_map([0, 1], angle([0, 1], "$x$"))).get_xlabel() == r"\$x\$ [deg]"
 
 
+def test_a_criterion_of_ones_own_labels_its_axis_within_its_range() -> None:
+    words = CriterionWords("largest height [m]", range=(-1.0, 3.0))
+    ax = viz.stability(drawn_map([0, 1], angle([10.0, 20.0]), words=words))
+    assert ax.get_ylabel() == "largest height [m]"
+    assert min(ax.get_yticks()) >= -1.0
+    assert max(ax.get_yticks()) <= 3.0
+
+
 @pytest.mark.parametrize("words", [TUMBLES, CriterionWords("exponent [1/s]"), CriterionWords()])
 def test_odd_maps_are_drawn(words: CriterionWords) -> None:
     three = angle([10.0, 20.0, 30.0])
