@@ -71,7 +71,7 @@ def check(
     from ..derivation import UnreadableTextError, check_derivation
 
     try:
-        found = check_derivation(
+        comparison = check_derivation(
             machine, text, None if vary == _AUTO else vary, symbols=named, seed=seed
         )
     except UnreadableTextError as error:
@@ -79,10 +79,10 @@ def check(
         click.echo(f"Error: {shortened(derivation)}: {error}", err=True)
         return 2
     if as_json:
-        click.echo(json.dumps(found.as_dict(), indent=2, allow_nan=False))
+        click.echo(json.dumps(comparison.as_dict(), indent=2, allow_nan=False))
     else:
-        click.echo(for_the_shell(str(found)))
-    return 0 if found.right else 1
+        click.echo(for_the_shell(str(comparison)))
+    return 0 if comparison.right else 1
 
 
 def _read(name: str) -> str:

@@ -36,14 +36,14 @@ def crosscheck(
     """
     from ..derivation import crosscheck as compared
 
-    found = compared(
+    comparison = compared(
         system_with(system, params),
         states=states,
         seed=seed,
         against=None if against is None else machine(against),
     )
     if as_json:
-        click.echo(json.dumps(found.as_dict(), indent=2, allow_nan=False))
+        click.echo(json.dumps(comparison.as_dict(), indent=2, allow_nan=False))
     else:
-        click.echo(for_the_shell(str(found)))
-    return 0 if found.passed else 1
+        click.echo(for_the_shell(str(comparison)))
+    return 0 if comparison.passed else 1

@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from .._printing import aligned
 from ._options import debug_option, json_option, option
 from ._runs import start_of, system_with
 from ._shell_words import for_the_shell
@@ -54,30 +55,30 @@ def doctor(
     from ..assembly import doctor as examine
 
     machine = system_with(system, params)
-    found = examine(machine, *start_of(machine, start, sets))
+    diagnosis = examine(machine, *start_of(machine, start, sets))
     if as_json:
-        click.echo(json.dumps(_as_json(found), indent=2, allow_nan=False))
+        click.echo(json.dumps(_as_json(diagnosis), indent=2, allow_nan=False))
     else:
-        click.echo(for_the_shell(str(found)))
-    return 0 if all(found.consistent) and not found.conflicts else 1
+        click.echo(for_the_shell(str(diagnosis)))
+    return 0 if all(diagnosis.consistent) and not diagnosis.conflicts else 1
 
 
-def _as_json(found: Any) -> dict[str, Any]:
+def _as_json(diagnosis: Any) -> dict[str, Any]:
     return {
-        "freedoms": found.freedoms,
-        "place_freedoms": found.place_freedoms,
-        "rank": found.rank,
-        "dependent": [list(names) for names in found.dependent],
-        "change_point": found.change_point,
-        "conflicts": [[list(names), size] for names, size in found.conflicts],
-        "consistent": {"place": found.consistent[0], "rates": found.consistent[1]},
+        "freedoms": diagnosis.freedoms,
+        "place_freedoms": diagnosis.place_freedoms,
+        "rank": diagnosis.rank,
+        "dependent": [list(names) for names in diagnosis.dependent],
+        "change_point": diagnosis.change_point,
+        "conflicts": [[list(names), size] for names, size in diagnosis.conflicts],
+        "consistent": {"place": diagnosis.consistent[0], "rates": diagnosis.consistent[1]},
         "violations": {
-            "place": [float(x) for x in found.violations.place],
-            "rate": [float(x) for x in found.violations.rate],
+            "place": [float(x) for x in diagnosis.violations.place],
+            "rate": [float(x) for x in diagnosis.violations.rate],
         },
-        "distance": found.distance,
-        "singular": None if found.singular is None else [float(x) for x in found.singular],
-        "text": [for_the_shell(f"{label}: {text}") for label, text in found.lines],
+        "distance": diagnosis.distance,
+        "singular": None if diagnosis.singular is None else [float(x) for x in diagnosis.singular],
+        "text": [for_the_shell(f"{label}: {text}") for label, text in diagnosis.lines],
     }
 
 
@@ -99,13 +100,15 @@ def _installation(as_json: bool) -> int:
     remember_programs()
     from ..simulation import installation
 
-    found = installation()
+    checks = installation()
     if as_json:
-        click.echo(json.dumps(found, indent=2))
-        return 0 if found["healthy"] else 1
-    width = max(map(len, found))
-    for key, value in found.items():
-        if isinstance(value, dict):
-            value = ", ".join(f"{name} {number}" for name, number in value.items())
-        click.echo(f"{key:<{width}}  {value}")
-    return 0 if found["healthy"] else 1
+        click.echo(json.dumps(checks, indent=2))
+        return 0 if checks["healthy"] else 1
+    click.echo(aligned((key, _in_words(value)) for key, value in checks.items()))
+    return 0 if checks["healthy"] else 1
+
+
+def _in_words(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {number}" for name, number in value.items())
+    return str(value)

@@ -77,14 +77,14 @@ def edges(
         given["q0"], rates = start_of(machine, None, (*zero, *sets))
         if any(rates.values()):
             given["qd0"] = rates
-    found = band_edges(machine, family, **given)
+    record = band_edges(machine, family, **given)
     if plot is not None:
-        save_figure(edge_slopes(found), plot, overwrite=force)
+        save_figure(edge_slopes(record), plot, overwrite=force)
     if as_json:
-        click.echo(json.dumps(found.summary(), indent=2, allow_nan=False))
+        click.echo(json.dumps(record.summary(), indent=2, allow_nan=False))
     else:
-        click.echo(for_the_shell(str(found)))
-        for line in found.slope_lines():
+        click.echo(for_the_shell(str(record)))
+        for line in record.slope_lines():
             click.echo(line)
 
 

@@ -70,7 +70,7 @@ def equations(
     """
     from ..derivation import equations as print_equations
 
-    found = print_equations(
+    printed = print_equations(
         system_with(system, params),
         form=form,
         zero=True if "all" in zeros else zeros,
@@ -78,33 +78,33 @@ def equations(
         seconds=number(seconds, "--seconds"),
     )
     language = _LANGUAGES.get(format_)
-    text = found.code(language) if language else _FORMULAS[format_](found)
+    text = printed.code(language) if language else _FORMULAS[format_](printed)
     if as_json:
-        click.echo(json.dumps({**_as_json(found), "format": format_, "text": text}, indent=2))
+        click.echo(json.dumps({**_as_json(printed), "format": format_, "text": text}, indent=2))
     else:
         click.echo(text.rstrip("\n"))
 
 
-def _display(found: Any) -> str:
-    return f"\\[\n{found.latex()}\n\\]"
+def _display(printed: Any) -> str:
+    return f"\\[\n{printed.latex()}\n\\]"
 
 
 _FORMULAS: dict[str, Any] = {
     "text": str,
     "latex": _display,
-    "markdown": lambda found: found.markdown(),
+    "markdown": lambda printed: printed.markdown(),
 }
 
 
-def _as_json(found: Any) -> dict[str, Any]:
+def _as_json(printed: Any) -> dict[str, Any]:
     return {
-        "system": found.name,
-        "coordinates": list(found.coordinates),
-        "equations": list(found.balance),
-        "constraints": list(found.constraints),
-        "rows": list(found.rows),
-        "entries": list(found.entries),
-        "shared": list(found.shared),
-        "left_out": list(found.left_out),
-        "remark": found.remark,
+        "system": printed.name,
+        "coordinates": list(printed.coordinates),
+        "equations": list(printed.balance),
+        "constraints": list(printed.constraints),
+        "rows": list(printed.rows),
+        "entries": list(printed.entries),
+        "shared": list(printed.shared),
+        "left_out": list(printed.left_out),
+        "remark": printed.remark,
     }

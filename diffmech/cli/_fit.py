@@ -141,19 +141,21 @@ def fit(
         machine = system_with(system, params)
         watched = sys.stderr.isatty() if progress is None else progress
         with in_words_of_the_command():
-            found = _found(machine, data, free, said, watched)
+            estimate = _fitted(machine, data, free, said, watched)
         if out is not None:
-            found.save(out, overwrite=force)
+            estimate.save(out, overwrite=force)
         if write is not None:
-            write(found, command=_command_line(), data=str(data))
-    click.echo(json.dumps(found.summary(), indent=2, allow_nan=False) if as_json else str(found))
+            write(estimate, command=_command_line(), data=str(data))
+    click.echo(
+        json.dumps(estimate.summary(), indent=2, allow_nan=False) if as_json else str(estimate)
+    )
     if report is not None:
         names = ", ".join(sorted(path.name for path in report.iterdir()))
         click.echo(f"In {report}: {names}.", err=True)
-    return _exit_code(found)
+    return _exit_code(estimate)
 
 
-def _found(
+def _fitted(
     system: "AbstractSystem", data: Path, free: list[str], said: dict[str, Any], progress: bool
 ) -> "Fit":
     """Read the data and fit, all words turned into what they stand for first."""
@@ -222,10 +224,10 @@ def _command_line() -> str:
     return shlex.join(words)
 
 
-def _exit_code(found: "Fit") -> int:
-    if found.converged or stop_requested():
+def _exit_code(estimate: "Fit") -> int:
+    if estimate.converged or stop_requested():
         return 0
-    known = ", ".join(f"{path} = {value}" for path, value in found.known.items())
+    known = ", ".join(f"{path} = {value}" for path, value in estimate.known.items())
     click.echo(
         "Error: the fit has not converged: its numbers are where it stopped. Try --guess, "
         "--guesses, or fewer free parameters"

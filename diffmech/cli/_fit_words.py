@@ -109,20 +109,22 @@ def offsets(
     system: "AbstractSystem", texts: Sequence[str], channels: Sequence[str]
 ) -> dict[str, float]:
     """`theta1=180deg,theta2=180deg`."""
-    found = {}
+    subtracted = {}
     for name, value in assignments(words_of(texts), "--offset", "theta1=180deg").items():
         require_known(name, "channel", channels)
-        found[name] = quantity(system, name, value, "--offset")
-    return found
+        subtracted[name] = quantity(system, name, value, "--offset")
+    return subtracted
 
 
 def units(texts: Sequence[str], names: Sequence[str]) -> dict[str, str | float]:
     """`theta1=deg,t=ms`, or how many SI units one is, `x=0.0254`."""
-    found: dict[str, str | float] = {}
+    units_by_name: dict[str, str | float] = {}
     for name, value in assignments(words_of(texts), "--unit", "theta1=deg").items():
         require_known(name, "channel", names)
-        found[name] = number(value, f"--unit {name}", "1") if value[0] in "0123456789." else value
-    return found
+        units_by_name[name] = (
+            number(value, f"--unit {name}", "1") if value[0] in "0123456789." else value
+        )
+    return units_by_name
 
 
 def noise(
@@ -140,26 +142,26 @@ def noise(
         name = channels[0]
         known = system.coordinates.get(name.removesuffix("_dot"), "")
         return number(words[0], "--noise", known, rate=name not in system.coordinates)
-    found = {}
+    deviations = {}
     for name, value in assignments(words, "--noise", f"{channels[0]}=0.01").items():
         require_known(name, "channel", channels)
-        found[name] = quantity(system, name, value, "--noise")
-    return found or None
+        deviations[name] = quantity(system, name, value, "--noise")
+    return deviations or None
 
 
 def guesses_of(system: "AbstractSystem", texts: Sequence[str]) -> dict[str, float]:
     """`length=0.5`, in the parameter's unit."""
-    found = {}
+    guesses = {}
     for path, value in assignments(texts, "--guess", "length=0.5").items():
-        found[path] = number(value, f"--guess {path}", _parameter_unit(system, path))
-    return found
+        guesses[path] = number(value, f"--guess {path}", _parameter_unit(system, path))
+    return guesses
 
 
 def bounds_of(
     system: "AbstractSystem", texts: Sequence[str]
 ) -> dict[str, tuple[float | None, float | None]]:
     """`length=0.1:2`; one end may be left out, `length=0.1:`. Also of a difference, `a - b=0:`."""
-    found: dict[str, tuple[float | None, float | None]] = {}
+    bounds: dict[str, tuple[float | None, float | None]] = {}
     for path, span in assignments(texts, "--bounds", "length=0.1:2").items():
         low, colon, high = span.partition(":")
         if not colon or not (low.strip() or high.strip()):
@@ -177,51 +179,51 @@ def bounds_of(
             least, most = both_ends(low, high, what, unit)
             if not least < most:
                 raise click.UsageError(f"{what} must go up, but is {quoted(span)}.")
-            found[path] = (least, most)
+            bounds[path] = (least, most)
         else:
-            found[path] = (
+            bounds[path] = (
                 number(low, what, unit) if low.strip() else None,
                 number(high, what, unit) if high.strip() else None,
             )
-    return found
+    return bounds
 
 
 def priors_of(system: "AbstractSystem", texts: Sequence[str]) -> dict[str, tuple[float, float]]:
     """`length=0.5+-0.01`: a value and its standard deviation."""
-    found = {}
+    priors = {}
     for path, about in assignments(texts, "--prior", "length=0.5+-0.01").items():
         unit = _parameter_unit(system, path)
-        found[path] = _with_deviation(about, f"--prior {path}", unit)
-    return found
+        priors[path] = _with_deviation(about, f"--prior {path}", unit)
+    return priors
 
 
 def starts_of(system: "AbstractSystem", texts: Sequence[str]) -> dict[str, tuple[float, float]]:
     """`theta_dot=0+-0.01`: what is known of the start of every record."""
     known = [*system.coordinates, *(f"{name}_dot" for name in system.coordinates)]
-    found = {}
+    starts = {}
     for name, about in assignments(texts, "--start", "theta_dot=0+-0.01").items():
         require_known(name, "coordinate or rate", known)
         unit = system.coordinates[name if name in system.coordinates else name[:-4]]
         rate = name not in system.coordinates
-        found[name] = _with_deviation(about, f"--start {name}", unit, rate=rate)
-    return found
+        starts[name] = _with_deviation(about, f"--start {name}", unit, rate=rate)
+    return starts
 
 
 def delays_of(texts: Sequence[str], channels: Sequence[str]) -> dict[str, float]:
     """`theta1=20ms`: a channel and its largest possible delay [s]."""
-    found = {}
+    delays = {}
     for name, value in assignments(words_of(texts), "--free-delay", "theta1=20ms").items():
         require_known(name, "channel", channels)
-        found[name] = number(value, f"--free-delay {name}", "s")
-        if not found[name] > 0:
+        delays[name] = number(value, f"--free-delay {name}", "s")
+        if not delays[name] > 0:
             raise click.UsageError(f"--free-delay {name} must be above zero, but is {value!r}.")
-    return found
+    return delays
 
 
 def held_of(texts: Sequence[str], records: Sequence[Any], by: str | None) -> list[str]:
     """Names of records: `piece=5` (rows with 5 in the column piece), or as they are printed."""
     names = [record.name for record in records]
-    found = []
+    held = []
     for word in words_of(texts):
         column, equals, label = word.partition("=")
         name = f"{column.strip()} {label.strip()}" if equals else word
@@ -233,8 +235,8 @@ def held_of(texts: Sequence[str], records: Sequence[Any], by: str | None) -> lis
                 f"--holdout must name a record, but {quoted(word)} is none."
                 + suggestion(word, shown)
             )
-        found.append(name)
-    return found
+        held.append(name)
+    return held
 
 
 def _with_deviation(about: str, what: str, unit: str, *, rate: bool = False) -> tuple[float, float]:

@@ -26,10 +26,10 @@ _FILE = re.compile(r"(?P<path>.+\.py)(?::(?P<name>[^:/\\]*))?")
 
 def machine(text: str) -> "AbstractSystem":
     """The machine that `babyboot`, `n_link:n=5` or `my_system.py:boot` stands for."""
-    found = _FILE.fullmatch(text)
-    if found:
+    file = _FILE.fullmatch(text)
+    if file:
         remember_programs()
-        return _from_file(Path(found["path"]), found["name"] or "")
+        return _from_file(Path(file["path"]), file["name"] or "")
     name, _, arguments = text.partition(":")
     if name not in CATALOGUE:
         own = " A machine of your own is given as my_system.py:name."
@@ -94,8 +94,8 @@ def _from_file(path: Path, name: str) -> "AbstractSystem":
         raise click.UsageError(f"say which machine of `{path}` you mean, {hint}.")
     if name not in vars(module):
         options = [*machines, *makers]
-        found = suggestion(name, options) if options else " It defines no system at all."
-        raise click.UsageError(f"`{path}` has no {quoted(name)}.{found}")
+        hint = suggestion(name, options) if options else " It defines no system at all."
+        raise click.UsageError(f"`{path}` has no {quoted(name)}.{hint}")
     value = vars(module)[name]
     if callable(value) and not isinstance(value, AbstractSystem):
         value = _called(value, path, name)

@@ -110,11 +110,11 @@ def stability_map(
         require_picture(plot, overwrite=force or resume)
     if csv is not None:
         require_writable(csv, overwrite=force or resume)
-    made = system_with(system, params)
-    grids = dict(_axis(made, text) for text in axes)
+    machine = system_with(system, params)
+    grids = dict(_axis(machine, text) for text in axes)
     if len(grids) != len(axes):
         raise click.UsageError("--axis must name each axis once.")
-    q0, qd0 = _rest(made, start, sets, list(grids))
+    q0, qd0 = _rest(machine, start, sets, list(grids))
     given: dict[str, Any] = {
         name: number(numbers[name], f"--{name}", unit)
         for name, unit in (("rtol", "1"), ("dt", "s"))
@@ -123,12 +123,12 @@ def stability_map(
     given |= {name: numbers[name] for name in ("method", "max_steps") if numbers[name] is not None}
     if accuracy is not None:
         name = next(iter(grids))
-        unit, rate = _unit(made, name)
+        unit, rate = _unit(machine, name)
         given["accuracy"] = number(accuracy, "--accuracy", unit, rate=rate)
     record = make_map(
-        made,
+        machine,
         grids,
-        as_criterion(made, criterion),
+        as_criterion(machine, criterion),
         number(numbers["duration"], "--duration", "s"),
         q0=q0,
         qd0=qd0,

@@ -51,14 +51,14 @@ def number(text: str, what: str, unit: str = "rad", *, rate: bool = False) -> fl
         click.UsageError: not a number, or the unit of something else; both are named.
     """
     own = rate_unit(unit) if rate else unit
-    found = _QUANTITY.fullmatch(text.strip())
-    carried = _carried(found["unit"], own) if found else None
-    if found is None or carried is None:
+    match = _QUANTITY.fullmatch(text.strip())
+    carried = _carried(match["unit"], own) if match else None
+    if match is None or carried is None:
         example = _EXAMPLES.get(own, "0.5")
         raise click.UsageError(f"{what} must be a number such as {example}, but is {quoted(text)}.")
     if carried.unit and not (_fits(carried.unit, own) or (rate and carried.unit == unit)):
         raise click.UsageError(_misfit(text, what, own, carried.unit))
-    return _value(found, text, what) * carried.size
+    return _value(match, text, what) * carried.size
 
 
 def _carried(word: str, unit: str) -> _Carried | None:
@@ -86,13 +86,13 @@ def _misfit(text: str, what: str, unit: str, carried: str) -> str:
     return f"{what} is in {unit}, but {quoted(text)} is {kind}."
 
 
-def _value(found: re.Match[str], text: str, what: str) -> float:
-    digits = found["number"]
+def _value(match: re.Match[str], text: str, what: str) -> float:
+    digits = match["number"]
     value = float(f"{digits}1" if digits in ("", "+", "-") else digits)
-    if found["pi"]:
+    if match["pi"]:
         value *= math.pi
-    if found["over"]:
-        over = float(found["over"])
+    if match["over"]:
+        over = float(match["over"])
         if over == 0:
             raise click.UsageError(f"{what} divides by zero: {quoted(text)}.")
         value /= over
@@ -103,8 +103,8 @@ def both_ends(
     low: str, high: str, what: str, unit: str, *, rate: bool = False
 ) -> tuple[float, float]:
     """Two numbers of one quantity; a unit after the second, as in 0 and 180deg, is that of both."""
-    found = [_QUANTITY.fullmatch(end.strip()) for end in (low, high)]
-    units = [end["unit"] if end else "" for end in found]
+    matches = [_QUANTITY.fullmatch(end.strip()) for end in (low, high)]
+    units = [end["unit"] if end else "" for end in matches]
     if units[0] and not units[1]:
         raise click.UsageError(
             f"{what} must have its unit after the second number, but is "
@@ -126,10 +126,10 @@ def numbers(text: str, what: str, unit: str, levels: int = _MOST_LEVELS) -> Any:
         if not (levels and inner.startswith("[") and inner.endswith("]")):
             return number(inner, what, unit)
         parts = between_commas(inner[1:-1])
-    found = [numbers(part, what, unit, levels - 1) for part in parts]
-    if len({_shape(each) for each in found}) > 1:
+    parsed = [numbers(part, what, unit, levels - 1) for part in parts]
+    if len({_shape(each) for each in parsed}) > 1:
         raise click.UsageError(f"{what} must have rows of one length, but is {quoted(text)}.")
-    return found
+    return parsed
 
 
 def _shape(value: Any) -> tuple[int, ...]:
@@ -151,4 +151,4 @@ def as_typed(value: Any) -> str:
 def has_unit(text: str) -> bool:
     """Whether any number in the text carries a unit."""
     parts = (part.strip(" []") for part in text.split(","))
-    return any(found["unit"] for found in map(_QUANTITY.fullmatch, parts) if found)
+    return any(match["unit"] for match in map(_QUANTITY.fullmatch, parts) if match)

@@ -18,5 +18,5 @@ def report(run: str, as_json: bool) -> None:
         raise click.UsageError(f"there is no run `{run}`: give a folder, or an .npz file.")
     from ..simulation import load_run
 
-    found = load_run(run)
-    click.echo(json.dumps(found.summary(), indent=2, allow_nan=False) if as_json else str(found))
+    record = load_run(run)
+    click.echo(json.dumps(record.summary(), indent=2, allow_nan=False) if as_json else str(record))

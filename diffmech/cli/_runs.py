@@ -143,9 +143,11 @@ def _assembled(
     from ..assembly import assemble
 
     given = assignments(sets, "--set", "qA=90deg")
-    found = assemble(system, q0, qd0, fixed=[name for name in system.coordinates if name in given])
-    click.echo(for_the_shell(str(found)), err=True)
-    return found.q, found.qd
+    assembly = assemble(
+        system, q0, qd0, fixed=[name for name in system.coordinates if name in given]
+    )
+    click.echo(for_the_shell(str(assembly)), err=True)
+    return assembly.q, assembly.qd
 
 
 def saved_run(source: str, system: str | None) -> "Trajectory":

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from .._printing import aligned
 from .._units import unit_after
 from ..systems import CATALOGUE
 from ._machines import machine
@@ -36,13 +37,12 @@ def systems(name: str | None, verbose: bool, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(_plain(shown), indent=2, allow_nan=False))
         return
-    width = max(map(len, CATALOGUE))
-    for key, details in shown.items():
-        if "description" in details:
-            lines = (details["description"], details["sensible"], details["family"])
-            click.echo("\n".join(filter(None, lines)))
-        else:
-            click.echo(f"{key:<{width}}  {details['text']}")
+    if name is None and not verbose:
+        click.echo(aligned((key, details["text"]) for key, details in shown.items()))
+        return
+    for details in shown.values():
+        lines = (details["description"], details["sensible"], details["family"])
+        click.echo("\n".join(filter(None, lines)))
 
 
 def _details(text: str) -> dict[str, Any]:

@@ -17,10 +17,10 @@ def tuned() -> "Tuning":
     """
     from ..tuning import tune_cpu
 
-    found = tune_cpu()
+    tuning = tune_cpu()
     if stop_requested():  # while the trial ran
         raise KeyboardInterrupt
-    return found
+    return tuning
 
 
 def remember_programs() -> None:

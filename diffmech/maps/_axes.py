@@ -83,7 +83,7 @@ def _axis(system: AbstractSystem, name: str, values: Any) -> Axis:
 
 
 def axis_kind(system: AbstractSystem, name: str) -> tuple[str, str]:
-    """What a name stands for, and its unit."""
+    """What a name stands for, "coordinate", "rate" or "parameter", and its unit."""
     names = list(system.coordinates)
     rates = {f"{coordinate}_dot": coordinate for coordinate in names}
     paths = parameter_paths(system.params)

@@ -154,7 +154,7 @@ def _evaluator(
     trust: Any,
     options: dict[str, Any],
 ) -> Evaluator:
-    """The call, checked."""
+    """Check the call, and put together what all points have in common."""
     require_system(system)
     unknown = [name for name in options if name not in OPTIONS]
     if unknown:
@@ -192,7 +192,7 @@ def _evaluator(
 
 
 def _require_room(accuracy: float, grid: np.ndarray) -> None:
-    """Refuse to bisect more finely than numbers lie."""
+    """Refuse an accuracy below the spacing of floating-point numbers on the axis."""
     far = np.max(np.abs(grid))
     least = float(np.spacing(far.astype(float_dtype())))
     if accuracy < least:

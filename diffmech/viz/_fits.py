@@ -235,14 +235,14 @@ def _autocorrelation(record: Fit, c: int, ax: Any) -> None:
     misses = _in_noise(record, c)
     power = np.nanmean(np.concatenate(misses) ** 2) or 1.0
     lags = np.arange(1, min(_MOST_LAGS, max(map(len, misses)) // 3) + 1)
-    found = [
+    products = [
         np.nanmean(np.concatenate([miss[k:] * miss[:-k] for miss in misses if len(miss) > k]))
         for k in lags
     ]
     pairs = sum(int(np.sum(np.isfinite(miss))) for miss in misses)
     ax.axhspan(-_CERTAIN / np.sqrt(pairs), _CERTAIN / np.sqrt(pairs), color="#EEEEEE", zorder=0)
-    ax.vlines(lags, 0.0, np.array(found) / power, color=COLOURS[0], linewidth=1.6)
+    ax.vlines(lags, 0.0, np.array(products) / power, color=COLOURS[0], linewidth=1.6)
     ax.axhline(0.0, color=INK, linewidth=0.8)
-    low = min(-0.25, 1.1 * float(np.min(found)) / float(power))
+    low = min(-0.25, 1.1 * float(np.min(products)) / float(power))
     ax.set_ylim(low, 1.0)
     name_axes(ax, "samples apart", "autocorrelation")

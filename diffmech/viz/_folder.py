@@ -114,12 +114,12 @@ def read_settings(path: str | Path) -> dict[str, Any]:
     """The settings in a run's folder, or beside its `run.npz`; empty if there are none."""
     path = Path(path)
     try:
-        found = json.loads(
+        settings = json.loads(
             ((path if path.is_dir() else path.parent) / SETTINGS).read_text(encoding="utf-8")
         )
     except (OSError, ValueError, RecursionError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return settings if isinstance(settings, dict) else {}
 
 
 def settings_of(run: Trajectory) -> dict[str, Any]:

@@ -39,8 +39,8 @@ def chosen(run: Trajectory, names: str | Sequence[str] | None) -> tuple[list[int
             )
     if not wanted:
         raise ValueError("`names` must have at least one coordinate, but is empty")
-    found = {units[name] for name in wanted}
-    if len(found) > 1:
+    shown_units = {units[name] for name in wanted}
+    if len(shown_units) > 1:
         groups = "; ".join(
             f"{', '.join(n for n in wanted if units[n] == unit)} in {unit or 'an unknown unit'}"
             for unit in dict.fromkeys(units[name] for name in wanted)
@@ -49,7 +49,7 @@ def chosen(run: Trajectory, names: str | Sequence[str] | None) -> tuple[list[int
             f"one axis has one unit, but there are {groups}: draw them one unit at a time with "
             f"`names={[n for n in wanted if units[n] == units[wanted[0]]]}`"
         )
-    return [list(units).index(name) for name in wanted], found.pop()
+    return [list(units).index(name) for name in wanted], shown_units.pop()
 
 
 def wrap(angles: np.ndarray) -> np.ndarray:

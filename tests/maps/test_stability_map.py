@@ -1,5 +1,6 @@
 """Maps: their verdicts, edges, criteria and wrong calls."""
 
+import inspect
 from typing import Any
 
 import jax
@@ -11,6 +12,7 @@ from scipy.special import mathieu_a, mathieu_b
 
 import diffmech as dm
 from diffmech.lanes._compiling import compiling_seconds
+from diffmech.maps._stability_map import OPTIONS
 
 from ..conftest import machine
 from ..simulation.test_events import oscillator, root_of_height
@@ -281,6 +283,11 @@ def test_a_zoom_is_the_map_itself_on_a_finer_grid() -> None:
         dm.zoom(chart, {"qB": (0, 1)})
     with pytest.raises(ValueError, match="the window of `qA` must be"):
         dm.zoom(chart, {"qA": (1, 1)})
+
+
+def test_a_map_hands_on_and_a_zoom_keeps_every_option_of_an_ensemble() -> None:
+    of_the_map = {"q0s", "qd0s", "system", "duration", "reduce", "params", "progress"}
+    assert {*inspect.signature(dm.ensemble).parameters} - of_the_map == {*OPTIONS}
 
 
 @pytest.mark.parametrize("traced", ["duration", "params", "q0", "nothing"])
