@@ -5,6 +5,7 @@ from typing import Any
 import equinox as eqx
 import numpy as np
 
+from .._printing import aligned
 from .._typing import AnyArray, Params
 from .._units import unit_after
 from ..model import AbstractSystem, parameter_paths
@@ -130,15 +131,18 @@ class BandEdges(eqx.Module):
         gaps = f", no orbit at {lost}" if lost else ""
         none = "none found where there was an orbit; nothing is known elsewhere"
         touches = ", ".join(self._said(float(value)) for value in self.touches)
-        return (
-            f"band edges of {self.system.name} along {self.family}\n"
-            f"  edges    {_listed(edges) or (none if lost else 'none found')}\n"
-            f"  bands    {_listed(bands) or 'no periodic motion found'}\n"
-            f"  touches  {touches or 'none'}\n"
-            f"  scan     {len(self.grid)} values from {self._said(float(self.grid[0]))} to "
+        scan = (
+            f"{len(self.grid)} values from {self._said(float(self.grid[0]))} to "
             f"{self._said(float(self.grid[-1]))}{gaps}; map of a {self.map}; "
             f"rtol {float(self.rtol):g}"
         )
+        rows = [
+            ("edges", _listed(edges) or (none if lost else "none found")),
+            ("bands", _listed(bands) or "no periodic motion found"),
+            ("touches", touches or "none"),
+            ("scan", scan),
+        ]
+        return aligned(rows, f"band edges of {self.system.name} along {self.family}")
 
 
 def _plain(array: Any) -> Any:
