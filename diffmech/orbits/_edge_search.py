@@ -17,7 +17,7 @@ from ._edge_slopes import Polished, edge_and_slopes
 # cut off is narrower than what rounding resolves. f± are products of two small numbers near a
 # touch, each with an error near 1e-12; the others are not.
 _TOUCH = (1e-19, 1e-19, 1e-10)
-_WORTH_A_LOOK = 0.3  # of its size nearby: extrema further from zero than this are no candidates
+_CANDIDATE = 0.3  # of its size nearby: extrema further from zero than this are no candidates
 _MISS = 0.2  # of the change over three neighbouring samples, which shrinks with every look
 _ZOOMS = 40
 _CONVERGED = 1e-9  # Newton step, of the unknowns
@@ -68,7 +68,7 @@ def brackets_and_dips(
             same = np.all(three > 0) or np.all(three < 0)
             least = np.argmin(np.abs(three)) == 1
             size = max(1.0, float(np.max(np.abs(three))))
-            if same and least and abs(_vertex(values[i - 1 : i + 2], three)) < _WORTH_A_LOOK * size:
+            if same and least and abs(_vertex(values[i - 1 : i + 2], three)) < _CANDIDATE * size:
                 dips.append(Dip(values[i - 1], values[i + 1], k, size, values[i], f[i]))
     return brackets, dips
 

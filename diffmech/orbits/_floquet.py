@@ -1,4 +1,4 @@
-"""Floquet multipliers: what becomes of the neighbours of a periodic motion, turn by turn."""
+"""Floquet multipliers: by what the neighbours of a periodic motion are multiplied in a period."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -62,11 +62,11 @@ class Floquet(eqx.Module):
     @property
     def pairs(self) -> AnyArray:
         """The pairs (μ, 1/μ) that decide, shape (m, 2); empty if there are no such pairs."""
-        left, pairs = list(self.nontrivial), []
-        while self.reciprocal and len(left) > 1:
-            one = left.pop(0)
-            other = int(np.argmin([abs(one * mu - 1) for mu in left]))
-            pairs.append((one, left.pop(other)))
+        remaining, pairs = list(self.nontrivial), []
+        while self.reciprocal and len(remaining) > 1:
+            one = remaining.pop(0)
+            other = int(np.argmin([abs(one * mu - 1) for mu in remaining]))
+            pairs.append((one, remaining.pop(other)))
         return np.asarray(pairs, complex).reshape(-1, 2)
 
     @property
@@ -75,7 +75,7 @@ class Floquet(eqx.Module):
 
         Unstable: a multiplier outside of the unit circle. Stable: all inside, or for reciprocal
         ones, all on the circle, away from ±1. Marginal: anything in between. Trivial multipliers
-        do not count: the neighbours of a pendulum's swing go ahead or fall behind, no more. Of a
+        do not count: they shift the motion along itself, or to a neighbour in energy. Of a
         motion that does not close after its period nothing follows from the multipliers.
         """
         if not self.closed:
@@ -99,7 +99,7 @@ class Floquet(eqx.Module):
         return self.verdict == "stable"
 
     def __str__(self) -> str:
-        shown = ", ".join(_said(mu) for mu in self.nontrivial[:6]) or "none"
+        shown = ", ".join(_complex_text(mu) for mu in self.nontrivial[:6]) or "none"
         more = f", and {len(self.nontrivial) - 6} more" if len(self.nontrivial) > 6 else ""
         largest = float(np.max(np.abs(self.nontrivial), initial=0.0))
         head = "periodic motion" if self.closed else "motion"
@@ -114,7 +114,7 @@ class Floquet(eqx.Module):
         return aligned(rows, f"{head} of {self.system.name}, period {float(self.period):.9g} s")
 
 
-def _said(mu: complex) -> str:
+def _complex_text(mu: complex) -> str:
     return f"{mu.real:.6g}" if mu.imag == 0 else f"{mu.real:.6g}{mu.imag:+.6g}i"
 
 
@@ -184,10 +184,14 @@ def floquet(
 
 
 def _closes(y: AnyArray, gap: AnyArray, period: float) -> bool:
-    """Whether the gap is small beside the motion: its place, or how far its rates take it."""
+    """Whether the gap is at most a thousandth of the motion's size.
+
+    The size is the larger of |q| and |q̇| T / 2π, largest entries; rates are compared with
+    size · 2π / T.
+    """
     q, qd = np.split(np.abs(y), 2)
-    pace = 2 * np.pi / period
-    size = max(float(np.max(q)), float(np.max(qd)) / pace)
+    frequency = 2 * np.pi / period
+    size = max(float(np.max(q)), float(np.max(qd)) / frequency)
     size = size if size > _NOWHERE else 1.0
     of_q, of_qd = np.split(np.abs(gap), 2)
-    return bool(np.max(of_q) <= _CLOSED * size and np.max(of_qd) <= _CLOSED * size * pace)
+    return bool(np.max(of_q) <= _CLOSED * size and np.max(of_qd) <= _CLOSED * size * frequency)

@@ -72,7 +72,7 @@ class Base(NamedTuple):
 
 
 class Passage(NamedTuple):
-    """Once around: what is missing to a closed orbit, and the map.
+    """A motion followed once: what it lacks to be a closed orbit, and the map of its neighbours.
 
     Attributes:
         missing: zero on an orbit, as many as there are unknowns.
@@ -151,7 +151,7 @@ def _solve(matrix: Any, right: Any) -> Any:
 
 
 class FamilyOrbit(NamedTuple):
-    """An orbit of a family: unknowns, last Newton step, map, edge functions, ends."""
+    """An orbit of a family: unknowns z, last Newton step, map, edge functions, start and end."""
 
     z: AnyArray
     error: AnyArray  # size of the last step relative to the unknowns; what is left is its square
@@ -167,10 +167,10 @@ def close_orbit(family: Family, value: Any, z: Any, base: Base, params: Params) 
     def newton(carry: tuple[Any, ...]) -> tuple[Any, ...]:
         z, change, _, count, _ = carry
         z = z + change
-        once = passage(family, value, z, base, params)
-        change = -_solve(once.slope, once.missing) if z.size else z
+        trial = passage(family, value, z, base, params)
+        change = -_solve(trial.slope, trial.missing) if z.size else z
         error = jnp.max(jnp.abs(change) / (1e-3 + jnp.abs(z)), initial=0.0)
-        return z, change, error, count + 1, (once.map, once.unit, once.start, once.end)
+        return z, change, error, count + 1, (trial.map, trial.unit, trial.start, trial.end)
 
     def going(carry: tuple[Any, ...]) -> Any:
         _, _, error, count, _ = carry
@@ -186,7 +186,7 @@ def close_orbit(family: Family, value: Any, z: Any, base: Base, params: Params) 
 
 @partial(jax.jit, static_argnums=0)
 def close_orbits(family: Family, values: Any, zs: Any, base: Base, params: Params) -> FamilyOrbit:
-    """`close_orbit` for several values and guesses at once."""
+    """`close_orbit` for several values and guesses at trial."""
     return jax.vmap(close_orbit, in_axes=(None, 0, 0, None, None))(family, values, zs, base, params)
 
 

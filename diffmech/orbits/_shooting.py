@@ -5,8 +5,7 @@ D. W. Marquardt, J. SIAM 11 (1963) 431–441), made in NumPy around one compiled
 its derivative and its rates. Optimistix's `LevenbergMarquardt` compiles the whole search anew: it
 took 1.7 to 5.5 s of CPU to the first answer where this takes 0.4 to 2.3 s (a pendulum, van der
 Pol's, a driven oscillator, a double pendulum), and of free motions, which come in families or with
-any phase, it ended on others, up to 0.3 rad from these: its damping is not scaled down with what is
-missing, so its steps are not the smallest that serve.
+any phase, it ended on others, up to 0.3 rad from these (of the driven one on the same to 1e-13).
 """
 
 from functools import partial
