@@ -101,12 +101,13 @@ class Floquet(eqx.Module):
     def __str__(self) -> str:
         shown = ", ".join(_complex_text(mu) for mu in self.nontrivial[:6]) or "none"
         more = f", and {len(self.nontrivial) - 6} more" if len(self.nontrivial) > 6 else ""
-        largest = float(np.max(np.abs(self.nontrivial), initial=0.0))
+        sizes = np.abs(self.nontrivial)
+        largest = f" (largest |μ| = {np.max(sizes):.9g})" if sizes.size else ""
         head = "periodic motion" if self.closed else "motion"
         way_out = "" if self.closed else ": `periodic_orbit` finds the periodic motion nearby"
         pairs = ", pairs μ, 1/μ" if self.reciprocal else ""
         rows = [
-            ("verdict", f"{self.verdict} (largest |μ| = {largest:.9g})"),
+            ("verdict", f"{self.verdict}{largest}"),
             ("multipliers", f"{shown}{more}; trivial: {self.trivial}"),
             ("determinant", f"{float(self.determinant):.12g}{pairs}"),
             ("closes to", f"{float(self.closing):.1e}{way_out}"),
