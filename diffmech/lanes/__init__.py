@@ -20,6 +20,7 @@ from ._reducers import (
     Samples as Samples,
     Smallest as Smallest,
 )
+from ._tableau import Tableau as Tableau, as_tableau as as_tableau
 from ._tangent_frame import (
     STOPS as STOPS,
     Frame as Frame,

@@ -10,7 +10,6 @@ import numpy as np
 from .._checks import (
     WRONG_PRECISION,
     as_count,
-    as_scalar,
     as_vector,
     float_dtype,
     in_force,
@@ -20,20 +19,21 @@ from .._suggest import quoted, suggestion
 from .._typing import Coordinates, Number, Params
 from ..model import (
     AbstractSystem,
-    Laws,
     parameter_paths,
     parameter_place,
     parameter_unit,
     replace_params,
+    require_system,
     rest_zero,
 )
-from ..motion import SymmetryTrials, prepare
+from ..motion import prepare
 from ._band_edges_record import BandEdges
 from ._brake_family import brake_family
 from ._edge_functions import is_reciprocal, kinds_of, unstable_count
 from ._edge_scan import Scan
 from ._edge_search import Root, brackets_and_dips, fold, polish, resolve_dips
 from ._flow import require_unconstrained
+from ._forced_family import forced_family, with_value
 from ._return_maps import Base, Family
 
 _INSIDE = np.pi / 180  # how far from 0 and π an angle's amplitudes begin and end by default
@@ -82,6 +82,7 @@ def band_edges(
     **Raises:** `ValueError` for a wrong call, in float32 (orbits do not close well enough to tell
     an edge), or a family that has no periodic motion.
     """
+    require_system(system)
     require_unconstrained(system, "a band edge")
     if float_dtype() == np.float32:
         raise ValueError(f"a band edge is not found in six digits. {WRONG_PRECISION}")
@@ -93,11 +94,11 @@ def band_edges(
     rtol = as_rtol(rtol, ORBIT_RTOL)
     base = Base(q, qd, t, in_force(np.asarray(1.0)), in_force(rtol))
     if index is None:
-        made, base, guess = _forced(system, family, grid, base, period, params)
+        motions, base, guess = forced_family(system, family, grid, base, period, params)
     else:
-        made, guess = brake_family(system, family, index, grid, base, period, half_turn, params)
-    scan = _scanned(made, grid, guess, base, params)
-    return _judged(system, scan, unit, params)
+        motions, guess = brake_family(system, family, index, grid, base, period, half_turn, params)
+    scan = _scanned(motions, grid, guess, base, params)
+    return _record_of(system, scan, unit, params)
 
 
 def _zeros(system: AbstractSystem, q0: Any) -> Any:
@@ -114,14 +115,14 @@ def _resolved(system: AbstractSystem, family: str, params: Params) -> tuple[int 
             f"`family` must be a name, but is {quoted(family)}.{suggestion('', [*names, *paths])}"
         )
     try:
-        leaf, place = parameter_place(params, family)
+        leaf, entry = parameter_place(params, family)
     except ValueError as error:
         raise ValueError(
             f"`family` must name a coordinate or a parameter, but {quoted(family)} is neither."
             + suggestion(family, [*names, *paths])
         ) from error
     shape = np.shape(paths[leaf])
-    if len(place) != len(shape):
+    if len(entry) != len(shape):
         raise ValueError(
             f"`family` must name a single number, but {family!r} has shape {shape}: name an entry, "
             f"as in '{family}[{','.join('0' for _ in shape)}]'"
@@ -151,81 +152,35 @@ def _grid(
     return np.linspace(low, high, points)
 
 
-def _forced(
-    system: AbstractSystem, family: str, grid: np.ndarray, base: Base, period: Any, params: Params
-) -> tuple[Family, Base, np.ndarray]:
-    """The motions with the period of the drive, and guesses of their states."""
-    laws, n = system.laws, system.n
-    if period is None:
-        raise ValueError(
-            f"`period` must be given for the parameter family {family!r}: that of the drive [s], a "
-            "number or a function of the parameters"
-        )
-    if not callable(period):
-        number = in_force(as_scalar(period, "period", positive=True))
-        base, period = base._replace(period=number), None
-    state = np.concatenate([base.q, base.qd])
-    size = float(np.max(np.abs(state))) or 1.0
-    loud = SymmetryTrials(laws, size, size, params)
-    times = np.random.default_rng(3).uniform(0, 10, 4)
-    still = bool(np.all(np.asarray(base.qd) == 0)) and all(
-        np.max(np.abs(loud.accelerations(state[None], float(t), changed)))
-        <= 1e-12 * np.max(np.abs(loud.accelerations(loud.states(n, 4), float(t), changed)))
-        for value in (grid[0], grid[len(grid) // 2], grid[-1])
-        for changed in [_with(params, family, value)]
-        for t in times
-    )
-    if not still and loud.autonomous(n):
-        raise ValueError(
-            f"{system.name!r} is not driven, and the given state is no equilibrium at all values "
-            f"of {family!r}: give one, or let `family` be a coordinate"
-        )
-    made = Family(
-        laws,
-        n,
-        family,
-        None,
-        steady=still,
-        reciprocal=isinstance(laws, Laws) and laws.forces is None and laws.dissipation is None,
-        period=period,
-    )
-    guess = np.zeros((len(grid), 0)) if still else np.tile(state, (len(grid), 1))
-    return made, base, guess
-
-
-def _with(params: Params, path: str, value: float) -> Params:
-    return replace_params(params, {path: in_force(np.asarray(value))})
-
-
 def _scanned(
     family: Family, grid: np.ndarray, guess: np.ndarray, base: Base, params: Params
 ) -> Scan:
     """The scan, by the maps that turn out to be the right ones."""
     scan = Scan(family, grid, guess, base, params)
-    found = scan.found
-    good = np.isfinite(found.error)
-    if not np.any(good):
+    orbits = scan.orbits
+    closed = np.isfinite(orbits.error)
+    if not np.any(closed):
         raise ValueError(
             f"no periodic motion was found along {family.label!r}: give a better guess (`q0`, "
             "`qd0`, `period`), or start the `span` where one is known"
         )
-    other = family
+    better = family
     if family.half_turn:
         n = family.n
-        apart = np.max(np.abs(found.start[good][:, :n] + found.end[good][:, :n]))
-        if apart > _MIRRORED * np.max(np.abs(grid)):
-            other = replace(other, half_turn=False)
-    if not family.reciprocal and all(is_reciprocal(m, family.size) for m in found.map[good]):
-        other = replace(other, reciprocal=True)
-    return scan if other == family else Scan(other, grid, guess, base, params)
+        asymmetry = np.max(np.abs(orbits.start[closed][:, :n] + orbits.end[closed][:, :n]))
+        if asymmetry > _MIRRORED * np.max(np.abs(grid)):
+            better = replace(better, half_turn=False)
+    if not family.reciprocal and all(is_reciprocal(m, family.size) for m in orbits.map[closed]):
+        better = replace(better, reciprocal=True)
+    return scan if better == family else Scan(better, grid, guess, base, params)
 
 
-def _judged(system: AbstractSystem, scan: Scan, unit: str, params: Params) -> BandEdges:
-    family, edges = scan.family, scan.found.edges
+def _record_of(system: AbstractSystem, scan: Scan, unit: str, params: Params) -> BandEdges:
+    family, edges = scan.family, scan.orbits.edges
     kinds = kinds_of(family.reciprocal, family.size)
     with np.errstate(invalid="ignore"):
-        loud = np.nanmax(np.abs(edges), axis=0) > _VANISHES
-    live = [k for k in range(len(kinds)) if loud[k]]
+        varies = np.nanmax(np.abs(edges), axis=0) > _VANISHES
+    live = [k for k in range(len(kinds)) if varies[k]]
     brackets, dips = brackets_and_dips(scan.grid, edges, live)
     narrow, touches = resolve_dips(scan, dips)
     roots = polish(scan, [*brackets, *narrow], len(kinds))
@@ -274,7 +229,7 @@ def _period(scan: Scan, root: Root, params: Params) -> float:
         return 2 * float(root.edge.x[-1])
     if family.period is None:
         return float(scan.base.period)
-    return float(family.period(_with(params, family.label, root.value)))
+    return float(family.period(with_value(params, family.label, root.value)))
 
 
 def _bands(
@@ -284,9 +239,9 @@ def _bands(
 
     Decided in the middle between neighbouring roots. Values without an orbit part the bands.
     """
-    good = np.isfinite(scan.found.error)
-    starts = np.flatnonzero(good & ~np.concatenate([[False], good[:-1]]))
-    ends = np.flatnonzero(good & ~np.concatenate([good[1:], [False]]))
+    closed = np.isfinite(scan.orbits.error)
+    starts = np.flatnonzero(closed & ~np.concatenate([[False], closed[:-1]]))
+    ends = np.flatnonzero(closed & ~np.concatenate([closed[1:], [False]]))
     stretches = [
         [scan.grid[i], *[r for r in roots if scan.grid[i] <= r <= scan.grid[j]], scan.grid[j]]
         for i, j in zip(starts, ends, strict=True)
@@ -294,10 +249,10 @@ def _bands(
     if end is not None:
         stretches[-1][-1] = end.value
     middles = [(a + b) / 2 for marks in stretches for a, b in pairwise(marks)]
-    found = scan.at(np.asarray(middles))
+    orbits = scan.at(np.asarray(middles))
     verdicts = iter(
         _unstable(scan.family, m, edges, live)
-        for m, edges in zip(found.map, found.edges, strict=True)
+        for m, edges in zip(orbits.map, orbits.edges, strict=True)
     )
     bands: list[tuple[float, float, bool]] = []
     counts: list[tuple[int, int]] = []

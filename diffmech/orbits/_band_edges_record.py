@@ -5,6 +5,7 @@ from typing import Any
 import equinox as eqx
 import numpy as np
 
+from .._printing import aligned
 from .._typing import AnyArray, Params
 from .._units import unit_after
 from ..model import AbstractSystem, parameter_paths
@@ -54,7 +55,7 @@ class BandEdges(eqx.Module):
     system: AbstractSystem
     rtol: AnyArray
 
-    def _said(self, value: float) -> str:
+    def _with_unit(self, value: float) -> str:
         if self.unit == "rad":
             return f"{np.rad2deg(value):.6f}°"
         return f"{value:.9g}{unit_after(self.unit)}"
@@ -107,38 +108,42 @@ class BandEdges(eqx.Module):
         Angles in degrees. Entries of arrays count one by one, as `masses[1]`.
         """
         scale = float(np.rad2deg(1.0)) if self.unit == "rad" else 1.0
-        moved = {}
+        shifts = {}
         for path, leaf in parameter_paths(self.params).items():
             numbers = np.asarray(leaf)
             for index in np.ndindex(numbers.shape):
                 if numbers[index]:
                     entry = f"{path}[{','.join(map(str, index))}]" if index else path
                     slope = np.asarray(self.derivatives[path])[(slice(None), *index)]
-                    moved[entry] = 0.01 * scale * numbers[index] * slope
-        return moved
+                    shifts[entry] = 0.01 * scale * numbers[index] * slope
+        return shifts
 
     def __str__(self) -> str:
         edges = [
-            f"{self._said(value)} {'opens' if opens else 'closes'} ({kind})"
+            f"{self._with_unit(value)} {'opens' if opens else 'closes'} ({kind})"
             for value, opens, kind in zip(self.values, self.opens, self.kinds, strict=True)
         ]
         bands = [
-            f"{'stable' if stable else 'unstable'} {self._said(low)} to {self._said(high)}"
+            f"{'stable' if stable else 'unstable'} "
+            f"{self._with_unit(low)} to {self._with_unit(high)}"
             for low, high, stable in self.bands
         ]
         lost = int(np.sum(~np.isfinite(np.asarray(self.edge_functions)[:, 0])))
         gaps = f", no orbit at {lost}" if lost else ""
         none = "none found where there was an orbit; nothing is known elsewhere"
-        touches = ", ".join(self._said(float(value)) for value in self.touches)
-        return (
-            f"band edges of {self.system.name} along {self.family}\n"
-            f"  edges    {_listed(edges) or (none if lost else 'none found')}\n"
-            f"  bands    {_listed(bands) or 'no periodic motion found'}\n"
-            f"  touches  {touches or 'none'}\n"
-            f"  scan     {len(self.grid)} values from {self._said(float(self.grid[0]))} to "
-            f"{self._said(float(self.grid[-1]))}{gaps}; map of a {self.map}; "
+        touches = ", ".join(self._with_unit(float(value)) for value in self.touches)
+        scan = (
+            f"{len(self.grid)} values from {self._with_unit(float(self.grid[0]))} to "
+            f"{self._with_unit(float(self.grid[-1]))}{gaps}; map of a {self.map}; "
             f"rtol {float(self.rtol):g}"
         )
+        rows = [
+            ("edges", _listed(edges) or (none if lost else "none found")),
+            ("bands", _listed(bands) or "no periodic motion found"),
+            ("touches", touches or "none"),
+            ("scan", scan),
+        ]
+        return aligned(rows, f"band edges of {self.system.name} along {self.family}")
 
 
 def _plain(array: Any) -> Any:

@@ -26,13 +26,18 @@ def brake_family(
     half_turn: bool | None,
     params: Params,
 ) -> tuple[Family, np.ndarray]:
-    """The family of motions from rest to rest, and guesses of its unknowns."""
+    """The family of motions from rest to rest, and guesses of its unknowns, (points, unknowns).
+
+    Raises:
+        ValueError: a machine whose motions do not go back the way they came, or that does not
+            swing back from rest at any value of `grid`.
+    """
     laws, n = system.laws, system.n
     qs = np.tile(np.asarray(base.q), (len(grid), 1))
     qs[:, index] = grid
     trials = _trials(system, qs, params)
     _require_brake(system, trials, family)
-    made = Family(
+    brake = Family(
         laws,
         n,
         family,
@@ -42,7 +47,7 @@ def brake_family(
         reciprocal=isinstance(laws, Laws) and laws.forces is None and laws.dissipation is None,
     )
     if period is None:
-        halves = np.asarray(first_returns(made, grid, base, params))
+        halves = np.asarray(first_returns(brake, grid, base, params))
     else:
         halves = np.full(len(grid), float(as_scalar(period, "period", positive=True)) / 2)
     if not np.any(np.isfinite(halves)):
@@ -50,8 +55,8 @@ def brake_family(
             f"{system.name!r} started at rest with {family} in ({grid[0]:g}, {grid[-1]:g}) does "
             "not swing back: choose another `span`, or give a guess of the `period`"
         )
-    others = qs[:, made.sought]
-    return made, np.concatenate([others, halves[:, None]], axis=1)
+    others = qs[:, brake.sought]
+    return brake, np.concatenate([others, halves[:, None]], axis=1)
 
 
 def _require_brake(system: AbstractSystem, trials: SymmetryTrials, family: str) -> None:

@@ -1,4 +1,4 @@
-"""A periodic motion followed while a parameter, its amplitude or its period changes."""
+"""Periodic motions followed while a parameter, their amplitude or their period changes."""
 
 from typing import Any
 
@@ -6,10 +6,13 @@ import equinox as eqx
 import numpy as np
 
 from .._checks import as_array, in_force, require_finite, require_kind
+from .._printing import aligned
 from .._typing import AnyArray, Numbers
 from .._units import unit_after
 from ..model import parameter_paths, parameter_place, parameter_unit, replace_params
-from ._orbit import PeriodicOrbit, periodic_orbit, shoot
+from ._orbit import periodic_orbit
+from ._orbit_record import PeriodicOrbit
+from ._shooting import shoot
 
 _OWN = ("amplitude", "period")
 
@@ -46,16 +49,18 @@ class OrbitFamily(eqx.Module):
 
     def __str__(self) -> str:
         if not self.orbits:
-            return f"no periodic motions along {self.along}\n  ended    {self.ended}"
+            return aligned([("ended", self.ended)], f"no periodic motions along {self.along}")
         first, last = self.orbits[0], self.orbits[-1]
+        unit = unit_after(_unit(first, self.along))
         worst = max(float(orbit.residual) for orbit in self.orbits)
-        return (
-            f"{len(self.orbits)} {first.kind} periodic motions of {first.system.name}\n"
-            f"  along    {self.along} from {self.values[0]:.9g} to {self.values[-1]:.9g}"
-            f"{unit_after(_unit(first, self.along))}\n"
-            f"  periods  {float(first.period):.9g} s to {float(last.period):.9g} s\n"
-            f"  close to {worst:.1e}\n"
-            f"  ended    {self.ended or 'at the last value asked for'}"
+        rows = [
+            ("along", f"{self.along} from {self.values[0]:.9g} to {self.values[-1]:.9g}{unit}"),
+            ("periods", f"{float(first.period):.9g} s to {float(last.period):.9g} s"),
+            ("close to", f"{worst:.1e}"),
+            ("ended", self.ended or "at the last value asked for"),
+        ]
+        return aligned(
+            rows, f"{len(self.orbits)} {first.kind} periodic motions of {first.system.name}"
         )
 
 
@@ -90,20 +95,20 @@ def continue_orbit(orbit: PeriodicOrbit, along: str, values: Numbers) -> OrbitFa
         raise ValueError("`along` must be a parameter or 'amplitude' for a motion from rest")
     row = np.atleast_1d(np.asarray(as_array(values)))
     require_finite(row, "values")
-    found: list[PeriodicOrbit] = []
+    orbits: list[PeriodicOrbit] = []
     ended = ""
     for i, value in enumerate(row):
-        guess = _extrapolated(orbit, found, row, i)
+        guess = _extrapolated(orbit, orbits, row, i)
         try:
-            found.append(_next(orbit, along, float(value), guess))
+            orbits.append(_next(orbit, along, float(value), guess))
         except ValueError as error:
             ended = f"at {value:.9g}: {error}"
             break
-    return OrbitFamily(along=along, values=row[: len(found)], orbits=tuple(found), ended=ended)
+    return OrbitFamily(along=along, values=row[: len(orbits)], orbits=tuple(orbits), ended=ended)
 
 
 def _is_parameter(orbit: PeriodicOrbit, along: str) -> bool:
-    """A parameter that is called like one of a motion's own numbers comes first."""
+    """Whether `along` names a parameter, also where this is called "amplitude" or "period"."""
     return along not in _OWN or along in parameter_paths(orbit.params)
 
 
@@ -136,12 +141,12 @@ def _unknowns(orbit: PeriodicOrbit) -> np.ndarray:
 
 
 def _extrapolated(
-    orbit: PeriodicOrbit, found: list[PeriodicOrbit], row: np.ndarray, i: int
+    orbit: PeriodicOrbit, earlier: list[PeriodicOrbit], row: np.ndarray, i: int
 ) -> np.ndarray:
     """(q, q̇, T) on the line through the last two motions."""
-    if len(found) < 2 or row[i - 1] == row[i - 2]:
-        return _unknowns(found[-1] if found else orbit)
-    last, before = _unknowns(found[-1]), _unknowns(found[-2])
+    if len(earlier) < 2 or row[i - 1] == row[i - 2]:
+        return _unknowns(earlier[-1] if earlier else orbit)
+    last, before = _unknowns(earlier[-1]), _unknowns(earlier[-2])
     return last + (last - before) * (row[i] - row[i - 1]) / (row[i - 1] - row[i - 2])
 
 

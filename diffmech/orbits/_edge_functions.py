@@ -7,7 +7,8 @@ For a reciprocal map (multipliers in pairs μ, 1/μ, as those of every conservat
     f₊ = det(M − 1) = Π (2 − a_j),   f₋ = det(M + 1) = Π (2 + a_j),   a_j = μ_j + 1/μ_j
     f_D = det(p_{i+j}) = Π_{i<j} (a_i − a_j)²,   i, j = 0..m−1,   p_k = Σ_j a_j^k
 
-For any other map, at +1, at −1, or as a pair of complex ones (Neimark and Sacker):
+For any other map, at +1, at −1, or as a pair of complex ones (Yu. I. Neimark, Dokl. Akad. Nauk
+SSSR 129 (1959) 736–739; R. J. Sacker, Report IMM-NYU 333, New York University, 1964):
 
     f_NS = det(C₂(M) − 1) = Π_{i<j} (μ_i μ_j − 1),   C₂ the second compound of M
 """
@@ -39,14 +40,14 @@ def edge_functions(m: AnyArray, unit: AnyArray, reciprocal: bool, size: int) -> 
     f± are made of the entries of M ∓ 1, not of traces of M: where two edges nearly coincide, all
     these entries are small, and bands of a width of 1e-9 can be told from touches.
     """
-    found = [_determinant(m - unit, unit, size), _determinant(m + unit, unit, size)]
+    functions = [_determinant(m - unit, unit, size), _determinant(m + unit, unit, size)]
     if reciprocal and size >= 4:
-        found.append(_discriminant(m, size // 2))
+        functions.append(_discriminant(m, size // 2))
     elif not reciprocal and size >= 2:
         # The identity on the second compound's space, deflated likewise.
         pairs, whole = second_compound(m), second_compound(unit)
-        found.append(_determinant(pairs - whole, whole, size * (size - 1) // 2))
-    return jnp.stack(found)
+        functions.append(_determinant(pairs - whole, whole, size * (size - 1) // 2))
+    return jnp.stack(functions)
 
 
 def _determinant(m: AnyArray, unit: AnyArray, size: int) -> Any:
@@ -80,9 +81,9 @@ def second_compound(m: AnyArray) -> AnyArray:
 
 def multipliers_of(m: AnyArray, size: int) -> np.ndarray:
     """The `size` eigenvalues of a map that are largest in modulus, largest first."""
-    found = np.linalg.eigvals(np.asarray(m))
-    order = np.lexsort((-np.imag(found), -np.abs(found)))
-    return found[order][:size]
+    multipliers = np.linalg.eigvals(np.asarray(m))
+    order = np.lexsort((-np.imag(multipliers), -np.abs(multipliers)))
+    return multipliers[order][:size]
 
 
 def unstable_count(m: AnyArray, reciprocal: bool, size: int) -> int:
@@ -93,10 +94,10 @@ def unstable_count(m: AnyArray, reciprocal: bool, size: int) -> int:
     """
     if not np.all(np.isfinite(m)):
         return -1
-    found = multipliers_of(m, size)
+    multipliers = multipliers_of(m, size)
     if not reciprocal:
-        return int(np.sum(np.abs(found) > 1 + _VERDICT))
-    a = found + 1 / found
+        return int(np.sum(np.abs(multipliers) > 1 + _VERDICT))
+    a = multipliers + 1 / multipliers
     scale = np.maximum(1.0, np.abs(a))
     outside = (np.abs(a.real) > 2 + _VERDICT) | (np.abs(a.imag) > np.sqrt(_VERDICT) * scale)
     return int(np.sum(outside)) // 2

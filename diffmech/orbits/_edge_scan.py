@@ -6,7 +6,7 @@ import jax
 import numpy as np
 
 from .._typing import Params
-from ._return_maps import Base, Closed, Family, close_all
+from ._return_maps import Base, Family, FamilyOrbit, close_orbits
 
 _ACCEPTED = 1e-7  # of the unknowns: a Newton step that is still larger has not closed the orbit
 _SEQUENTIAL = 7  # values looked at in one bracket where orbits are found one after the other
@@ -28,11 +28,11 @@ class Scan:
         self.lanes = len(grid) if self.side_by_side else 1
         self.known: tuple[np.ndarray, np.ndarray] = (grid[:0], guess[:0])
         if self.side_by_side:
-            self.found = self._lanes(grid, guess)
+            self.orbits = self._lanes(grid, guess)
         else:
-            self.found = self._march(grid, guess[0])
-        good = np.isfinite(self.found.error)
-        self.known = (grid[good], self.found.z[good])
+            self.orbits = self._march(grid, guess[0])
+        closed = np.isfinite(self.orbits.error)
+        self.known = (grid[closed], self.orbits.z[closed])
 
     def per_bracket(self, brackets: int) -> int:
         """How many values to look at in each of so many brackets."""
@@ -44,7 +44,7 @@ class Scan:
         columns = [np.interp(values, at, column) for column in zs.T]
         return np.stack(columns, axis=-1) if columns else np.zeros((len(values), 0))
 
-    def at(self, values: np.ndarray) -> Closed:
+    def at(self, values: np.ndarray) -> FamilyOrbit:
         """The orbits at any values inside of the grid."""
         guess = self.guess(values)
         if self.side_by_side:
@@ -52,7 +52,7 @@ class Scan:
         rows = [self._lanes(values[i : i + 1], guess[i : i + 1]) for i in range(len(values))]
         return _joined(rows)
 
-    def _lanes(self, values: np.ndarray, guess: np.ndarray) -> Closed:
+    def _lanes(self, values: np.ndarray, guess: np.ndarray) -> FamilyOrbit:
         """Orbits from guesses, in tiles of one size, so that one program serves all."""
         tiles = []
         for first in range(0, len(values), self.lanes):
@@ -60,14 +60,14 @@ class Scan:
             lack = self.lanes - len(part)
             padded = np.concatenate([part, np.repeat(part[-1:], lack)])
             zs = np.concatenate([zs, np.repeat(zs[-1:], lack, axis=0)])
-            found = close_all(self.family, padded, zs, self.base, self.params)
-            tiles.append(jax.tree.map(np.asarray, found))
+            tile = close_orbits(self.family, padded, zs, self.base, self.params)
+            tiles.append(jax.tree.map(np.asarray, tile))
         whole = jax.tree.map(lambda leaf: leaf[: len(values)], _joined(tiles))
-        return _judged(whole, self.family.index is not None)
+        return _blanked(whole, self.family.index is not None)
 
-    def _march(self, values: np.ndarray, z: np.ndarray) -> Closed:
+    def _march(self, values: np.ndarray, z: np.ndarray) -> FamilyOrbit:
         """One orbit after the other, each from its two predecessors."""
-        rows: list[Closed] = []
+        rows: list[FamilyOrbit] = []
         before: tuple[float, np.ndarray] | None = None
         last: tuple[float, np.ndarray] | None = None
         for value in values:
@@ -86,18 +86,18 @@ class Scan:
         return _joined([*rows, blank]) if lost else _joined(rows)
 
 
-def _joined(tiles: list[Closed]) -> Closed:
+def _joined(tiles: list[FamilyOrbit]) -> FamilyOrbit:
     return jax.tree.map(lambda *leaves: np.concatenate(leaves), *tiles)
 
 
-def _judged(found: Closed, brake: bool) -> Closed:
+def _blanked(orbits: FamilyOrbit, brake: bool) -> FamilyOrbit:
     """The same with NaN where no orbit was closed, or one that stands still or runs backwards."""
-    good = (found.error <= _ACCEPTED) & np.all(np.isfinite(found.map), axis=(1, 2))
+    closed = (orbits.error <= _ACCEPTED) & np.all(np.isfinite(orbits.map), axis=(1, 2))
     if brake:  # the last unknown is half the period
-        good = good & (found.z[:, -1] > 0)
+        closed = closed & (orbits.z[:, -1] > 0)
 
     def keep(leaf: Any) -> Any:
-        shape = (len(good), *(1,) * (leaf.ndim - 1))
-        return np.where(good.reshape(shape), leaf, np.nan)
+        shape = (len(closed), *(1,) * (leaf.ndim - 1))
+        return np.where(closed.reshape(shape), leaf, np.nan)
 
-    return Closed(*(keep(leaf) for leaf in found))
+    return FamilyOrbit(*(keep(leaf) for leaf in orbits))

@@ -17,7 +17,7 @@ from ._edge_slopes import Polished, edge_and_slopes
 # cut off is narrower than what rounding resolves. f± are products of two small numbers near a
 # touch, each with an error near 1e-12; the others are not.
 _TOUCH = (1e-19, 1e-19, 1e-10)
-_WORTH_A_LOOK = 0.3  # of its size nearby: extrema further from zero than this are no candidates
+_CANDIDATE = 0.3  # of its size nearby: extrema further from zero than this are no candidates
 _MISS = 0.2  # of the change over three neighbouring samples, which shrinks with every look
 _ZOOMS = 40
 _CONVERGED = 1e-9  # Newton step, of the unknowns
@@ -68,7 +68,7 @@ def brackets_and_dips(
             same = np.all(three > 0) or np.all(three < 0)
             least = np.argmin(np.abs(three)) == 1
             size = max(1.0, float(np.max(np.abs(three))))
-            if same and least and abs(_vertex(values[i - 1 : i + 2], three)) < _WORTH_A_LOOK * size:
+            if same and least and abs(_vertex(values[i - 1 : i + 2], three)) < _CANDIDATE * size:
                 dips.append(Dip(values[i - 1], values[i + 1], k, size, values[i], f[i]))
     return brackets, dips
 
@@ -88,9 +88,9 @@ def resolve_dips(scan: Scan, dips: list[Dip]) -> tuple[list[Bracket], list[tuple
             break
         count = scan.per_bracket(len(dips))
         grids = [np.linspace(dip.low, dip.high, count + 2)[1:-1] for dip in dips]
-        found = scan.at(np.concatenate(grids)).edges.reshape(len(dips), count, -1)
+        samples = scan.at(np.concatenate(grids)).edges.reshape(len(dips), count, -1)
         left: list[Dip] = []
-        for dip, x, edges in zip(dips, grids, found, strict=True):
+        for dip, x, edges in zip(dips, grids, samples, strict=True):
             f = edges[:, dip.kind]
             if not np.all(np.isfinite(f)):
                 continue
@@ -122,8 +122,8 @@ def _centre(x: np.ndarray, f: np.ndarray, best: float) -> float:
     """Where the parabola fitted to all samples has its extremum: less noisy than the smallest."""
     middle, half = (x[0] + x[-1]) / 2, (x[-1] - x[0]) / 2
     a, b, _ = np.polyfit((x - middle) / half, f, 2)
-    place = middle - half * b / (2 * a) if a else best
-    return float(place) if x[0] <= place <= x[-1] else best
+    centre = middle - half * b / (2 * a) if a else best
+    return float(centre) if x[0] <= centre <= x[-1] else best
 
 
 def _around(
@@ -177,11 +177,11 @@ def fold(scan: Scan, functions: int) -> Root | None:
 
     There a multiplier is 1; the orbit and its value are found together, for no orbit lies beyond.
     """
-    good = np.flatnonzero(np.isfinite(scan.found.error))
+    good = np.flatnonzero(np.isfinite(scan.orbits.error))
     if scan.side_by_side or not good.size or good[-1] == len(scan.grid) - 1:
         return None
     last = int(good[-1])
-    x = np.concatenate([[scan.grid[last]], scan.found.z[last]])
+    x = np.concatenate([[scan.grid[last]], scan.orbits.z[last]])
     edge = edge_and_slopes(scan.family, x, np.eye(functions)[0], scan.base, scan.params)
     near = scan.grid[last] <= edge.x[0] <= scan.grid[last + 1]
     return Root(float(edge.x[0]), 0, edge) if near and edge.error <= _CONVERGED else None
@@ -193,9 +193,9 @@ def _closer(scan: Scan, brackets: list[Bracket]) -> list[Bracket]:
         return []
     count = scan.per_bracket(len(brackets))
     grids = [np.linspace(one.low, one.high, count + 2)[1:-1] for one in brackets]
-    found = scan.at(np.concatenate(grids)).edges.reshape(len(brackets), count, -1)
+    samples = scan.at(np.concatenate(grids)).edges.reshape(len(brackets), count, -1)
     narrowed = []
-    for one, x, edges in zip(brackets, grids, found, strict=True):
+    for one, x, edges in zip(brackets, grids, samples, strict=True):
         xs = np.concatenate([[one.low], x, [one.high]])
         f = np.concatenate([[one.f_low], edges[:, one.kind], [one.f_high]])
         i = int(np.flatnonzero((f[:-1] < 0) != (f[1:] < 0))[0])

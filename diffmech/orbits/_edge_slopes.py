@@ -36,9 +36,9 @@ def _linearised(family: Family, x: Any, which: Any, base: Base, params: Params) 
     """G, G_x and G_params."""
 
     def missing(x: Any, params: Params) -> Any:
-        found = passage(family, x[0], x[1:], base, params)
-        edges = edge_functions(found.map, found.unit, family.reciprocal, family.size)
-        lacking = jnp.concatenate([(which @ edges)[None], found.missing])
+        trial = passage(family, x[0], x[1:], base, params)
+        edges = edge_functions(trial.map, trial.unit, family.reciprocal, family.size)
+        lacking = jnp.concatenate([(which @ edges)[None], trial.missing])
         return lacking, lacking
 
     slopes, lacking = jax.jacfwd(missing, argnums=(0, 1), has_aux=True)(x, params)

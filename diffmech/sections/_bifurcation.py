@@ -38,14 +38,14 @@ class Bifurcation(eqx.Module):
         points: states (q, q̇) on the section after the transient, in order of time, shape
             (values, keep, 2n); NaN where a motion had fewer crossings.
         times: of these, shape (values, keep) [s].
-        section: all crossings, with the status of every motion.
+        crossings: all of them, with the section and the status of every motion.
     """
 
     parameter: str = eqx.field(static=True)
     values: np.ndarray
     points: np.ndarray
     times: np.ndarray
-    section: PoincareSection
+    crossings: PoincareSection
 
     def periods(self, tolerance: float = 1e-5) -> np.ndarray:
         """After how many crossings the points repeat, shape (values,); 0 where they do not.
@@ -53,7 +53,7 @@ class Bifurcation(eqx.Module):
         The smallest p ≤ keep/2 for which points p apart differ by less than the tolerance (angles
         modulo 2π). 0 is chaos, a period too long for `keep`, or a transient too short.
         """
-        units = [*self.section.system.coordinates.values()]
+        units = [*self.crossings.system.coordinates.values()]
         angles = np.array([unit == "rad" for unit in units] + [False] * len(units))
         result = np.zeros(len(self.values), int)
         for p in range(self.points.shape[1] // 2, 0, -1):
@@ -65,31 +65,31 @@ class Bifurcation(eqx.Module):
         return result
 
     def __str__(self) -> str:
-        section, keep = self.section, self.points.shape[1]
+        crossings, keep = self.crossings, self.points.shape[1]
         periods = ", ".join(
             f"{count} of period {period}" if period else f"{count} that do not repeat"
             for period, count in zip(*np.unique(self.periods(), return_counts=True), strict=True)
         )
         low, high = self.values.min(), self.values.max()
-        unit = unit_after(parameter_unit(section.system, self.parameter))
+        unit = unit_after(parameter_unit(crossings.system, self.parameter))
         points = int(np.sum(np.isfinite(self.times)))
         rows = [
-            ("section", section.label),
+            ("section", crossings.label),
             ("points", f"{points}, {keep} of each motion at most"),
             ("motions", periods),
         ]
-        failed = int(np.sum(~section.ok))
+        failed = int(np.sum(~crossings.ok))
         if failed:
-            rows.append(("failed", f"{failed}: look at section.status"))
+            rows.append(("failed", f"{failed}: look at crossings.status"))
         title = (
-            f"{section.system.name}: {len(self.values)} values of {self.parameter}, {low:.6g} to "
+            f"{crossings.system.name}: {len(self.values)} values of {self.parameter}, {low:.6g} to "
             f"{high:.6g}{unit}"
         )
         return aligned(rows, title)
 
     def to_csv(self, path: str | Path, *, overwrite: bool = False) -> Path:
         """Write the parameter, time, coordinates and rates of every point as columns."""
-        names = list(self.section.system.coordinates)
+        names = list(self.crossings.system.coordinates)
         header = [self.parameter, "t", *names, *(f"{name}_dot" for name in names)]
         kept = np.isfinite(self.times)
         values = np.broadcast_to(self.values[:, None], self.times.shape)[kept]

@@ -15,7 +15,7 @@ from scipy.special import ellipk, mathieu_a, mathieu_b
 import diffmech as dm
 from diffmech.motion._symmetries import SymmetryTrials
 from diffmech.orbits._edge_slopes import _linearised
-from diffmech.orbits._return_maps import close_all
+from diffmech.orbits._return_maps import close_orbits
 
 from ..conftest import machine
 
@@ -193,11 +193,11 @@ def test_what_nothing_moves_is_held() -> None:
 
 def test_new_numbers_compile_nothing() -> None:
     boot_edges()
-    counts = [program._cache_size() for program in (close_all, _linearised)]  # pyright: ignore
+    counts = [program._cache_size() for program in (close_orbits, _linearised)]  # pyright: ignore
     boot = dm.systems.babyboot().with_params(mB=1, g=3.7)
     other = dm.band_edges(boot, "qA", (0.5, 2.5), rtol=1e-11)
     np.testing.assert_allclose(other.values, boot_edges().values[:2], atol=1e-9)
-    assert counts == [program._cache_size() for program in (close_all, _linearised)]  # pyright: ignore
+    assert counts == [program._cache_size() for program in (close_orbits, _linearised)]  # pyright: ignore
 
 
 def mathieu(q: Any, qd: Any, t: Any, params: Any) -> Any:

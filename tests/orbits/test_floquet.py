@@ -27,6 +27,7 @@ def test_a_pendulum_released_from_rest_has_the_period_of_the_elliptic_integral(
     assert found.trivial == 2
     assert found.verdict == "stable"
     np.testing.assert_allclose(found.multipliers, 1.0)
+    np.testing.assert_array_equal(orbit.multipliers, found.multipliers)
     # The motion's own direction (0, q̈) comes back, and so does its neighbour in energy, later.
     np.testing.assert_allclose(found.monodromy @ [0, 1], [0, 1], atol=1e-9)
     np.testing.assert_allclose(np.diagonal(found.monodromy), 1.0, atol=1e-9)
