@@ -220,10 +220,10 @@ class _Look:
         """Methods and numbers of a dataclass that code asks for by name, and that are no fields."""
         own = {field.name for field in fields(value)}
         for name in sorted(names & {*_of_class(type(value))} - own):
-            held = _method(value, name)
-            if isinstance(held, Function | property):
+            written = _method(value, name)
+            if isinstance(written, Function | property):
                 self._methods(value, label, (name,))
-            elif isinstance(held, (*_PLAIN, *_CONTAINERS, np.ndarray, types.MethodType)):
+            elif isinstance(written, (*_PLAIN, *_CONTAINERS, np.ndarray, types.MethodType)):
                 self._read(f"`{label.strip('`')}.{name}`", _method, value, name, names)
 
     def _attributes(self, holder: Any, label: str, names: frozenset[str]) -> None:

@@ -92,7 +92,7 @@ class Equations:
             self.params = jax.tree.unflatten(structure, kept)
         # Rows of constraints are scaled by their sizes at the start of each lane, once and for all.
         motion = ScalarMotion(
-            self.tape, laws, self.q, self.qd, self.t, self.params, self.gains, held=True
+            self.tape, laws, self.q, self.qd, self.t, self.params, self.gains, fixed_scale=True
         )
         self._motion, self._write, self._collected = motion, motion.write, motion.collected
         self.qdd, self.multipliers, self.condition = (

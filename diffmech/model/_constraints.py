@@ -1,7 +1,7 @@
 """Constraints: what a machine's coordinates or rates must obey. Declared here, solved elsewhere.
 
 A constraint gives rows. Every row restricts the rates, linearly; a holonomic one is the rate of a
-function of place that vanishes:
+function of q and t that vanishes:
 
     holonomic    φ(q, t) = 0,   so   (∂φ/∂q) q̇ + ∂φ/∂t = 0
     Pfaffian     A(q, t) q̇ + a(q, t) = 0

@@ -36,7 +36,7 @@ def _checked(entries: tuple[Any, ...], name: str) -> list[Any]:
 
 @dataclass(frozen=True)
 class HoldsOfParts(AbstractConstraint):
-    """All holds of a machine of parts: of place if `holonomic`, else of rates."""
+    """All holds of a machine of parts: of poses if `holonomic`, else of rates."""
 
     parts: Callable[..., Parts]
     holonomic: bool

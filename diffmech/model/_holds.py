@@ -85,7 +85,7 @@ class AbstractHold(AbstractPart):
 
     @property
     def holonomic(self) -> bool:
-        """Whether it restricts places, not only rates."""
+        """Whether it restricts poses, not only rates."""
         return True
 
     @property
@@ -93,7 +93,7 @@ class AbstractHold(AbstractPart):
         return ()
 
     def residual(self) -> tuple[Any, ...]:
-        """What must vanish of the place; plain numbers are left out."""
+        """What must vanish between the frames, [m] and [1]; plain numbers are left out."""
         return ()
 
     def slip(self, rates: tuple[Pose, Pose]) -> tuple[Any, ...]:
@@ -179,7 +179,7 @@ class _Rolling(AbstractHold):
 
 
 def _velocity(frame: Pose, rate: Pose, at: tuple[Any, ...]) -> tuple[Any, ...]:
-    """v + ω × (at − r) = v + Ṙ Rᵀ (at − r) of the body's point that is at a place of space."""
+    """v + ω × (at − r) = v + Ṙ Rᵀ (at − r) of the body's point that is `at` a point of space."""
     (origin, axes), (velocity, axis_rates) = _entries_of(frame), _entries_of(rate)
     arm = tuple(minus(x, r) for x, r in zip(at, origin, strict=True))
     inside = [dot(axis, arm) for axis in axes]

@@ -19,7 +19,7 @@ _NEVER = 1e-9  # of the largest: what counts as no motion, or no force
 _RANK = 1e-10  # of an invariant of a matrix of unit trace: below it a direction is not reached
 
 
-def held_axes(
+def joined_axes(
     parts: Callable[..., Parts], name: str, x: Vector, t: Scalar, params: Params
 ) -> AnyArray:
     """Along which axes of space the two bodies of a hold cannot move apart, shape (3,).
@@ -29,8 +29,8 @@ def held_axes(
     """
     hold: Any = parts(x, t, params)[name]
 
-    def apart(place: Vector) -> AnyArray:
-        moved: Any = parts(place, t, params)[name]
+    def apart(changed: Vector) -> AnyArray:
+        moved: Any = parts(changed, t, params)[name]
         first, second = moved.frames
         return _carried_point(hold.frames[1], second, hold.point) - _carried_point(
             hold.frames[0], first, hold.point

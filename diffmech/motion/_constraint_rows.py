@@ -30,7 +30,7 @@ class Rows(NamedTuple):
         rate: φ̇ or A q̇ + a, shape (m,).
         jacobian: J = ∂rate/∂q̇, shape (m, n).
         drift: c, the rate's own rate at q̈ = 0: velocity and time terms, shape (m,).
-        elsewhere: J at another place, which tells a row that vanishes from a small one.
+        elsewhere: J at another configuration, which tells a row that vanishes from a small one.
     """
 
     rate: AnyArray
@@ -55,14 +55,14 @@ def jacobian_of(laws: Laws, q: Vector, t: Scalar, params: Params) -> AnyArray:
 
 
 def jacobian_elsewhere(laws: Laws, q: Vector, t: Scalar, params: Params) -> AnyArray:
-    """J at another place, some way off in all coordinates, shape (m, n)."""
+    """J at another configuration, some way off in all coordinates, shape (m, n)."""
     pattern = np.cos(1.7 * np.arange(q.size) + 0.3)
     away = _AWAY * jnp.minimum(jnp.max(jnp.abs(q)), 1.0)
     return jacobian_of(laws, lax.stop_gradient(q + away * pattern), t, params)
 
 
 def is_holonomic(laws: Laws, q: Any, t: Any, params: Params) -> np.ndarray:
-    """Which rows are functions of place, shape (m,); nothing is computed."""
+    """Which rows are rates of a function φ(q, t), shape (m,); nothing is computed."""
     shapes = [jax.eval_shape(one.residual, q, t, params).shape for one in laws.constraints]
     pairs = zip(laws.constraints, shapes, strict=True)
     return np.concatenate([np.full(shape, one.holonomic) for one, shape in pairs])

@@ -54,8 +54,9 @@ class Scaled(NamedTuple):
 def scaled(mass: Matrix, jacobian: RowMatrix, elsewhere: RowMatrix) -> Scaled:
     """M and the scaled rows.
 
-    A row that vanishes here but not `elsewhere`, at another place, is about to be lost: where links
-    fall in line one of their closure does. It must not be scaled up as one in small units is.
+    A row that vanishes here but not `elsewhere`, at another configuration, is about to be lost:
+    where links fall in line one of their closure does. It must not be scaled up as one in small
+    units is.
     """
     mass, jacobian, elsewhere = map(lax.stop_gradient, (mass, jacobian, elsewhere))
     diagonal = jnp.abs(jnp.diagonal(mass))

@@ -30,7 +30,7 @@ from ..model import (
 )
 from ._arguments import prepare
 from ._body_states import require_parts
-from ._carried import held_axes, pushed_axes
+from ._carried import joined_axes, pushed_axes
 from ._constraint_rows import jacobian_of
 from ._euler_lagrange import acceleration_of, by_laws, mass_and_bias_of, require_lagrangian
 from ._multipliers import multipliers_of
@@ -98,7 +98,7 @@ def _of_holds(laws: Laws, q: Vector, qd: Vector, t: Scalar, params: Params) -> d
             hold, own = placed_parts[name], forces[start : start + count]
             _, pull = jax.vjp(hold.virtual, none, none)
             force, moment = pull(own)
-            carried = pushed & held_axes(loose, name, slack, t, params)
+            carried = pushed & joined_axes(loose, name, slack, t, params)
             force = jnp.where(carried, jnp.nan, force)
             reactions_of_holds[name] = Reaction(force, moment, hold.point)
             start += count

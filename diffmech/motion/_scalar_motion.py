@@ -39,14 +39,14 @@ class ScalarMotion:
         params: Params,
         gains: AbstractStabilisation | None = None,
         *,
-        held: bool = False,
+        fixed_scale: bool = False,
     ):
         """Write them for arguments in given registers.
 
         Args:
             gains: of a stabilisation by feedback, or None.
-            held: whether rows are scaled by what they were at the start of a run, so that `roots`
-                are inputs; else they are `sizes`.
+            fixed_scale: whether rows are scaled by what they were at the start of a run, so that
+                `roots` are inputs; else they are `sizes`.
         """
         self.tape, self.laws = tape, laws
         self._state = q, qd, t, params
@@ -62,7 +62,7 @@ class ScalarMotion:
             self.multipliers = np.zeros(0, dtype=np.int64)
             self.condition = tape.constant(1.0)
         elif laws.constraints:
-            self._write_constrained(laws, gains, held)
+            self._write_constrained(laws, gains, fixed_scale)
         else:
             self._write_free(laws)
 
@@ -116,7 +116,7 @@ class ScalarMotion:
         self.pivots, self.diagonal = factors.pivots, np.diagonal(self.mass)
 
     def _write_constrained(
-        self, laws: Laws, gains: AbstractStabilisation | None, held: bool
+        self, laws: Laws, gains: AbstractStabilisation | None, fixed_scale: bool
     ) -> None:
         """M q̈ − Jᵀλ = −b, J q̈ = −c."""
 
@@ -131,7 +131,7 @@ class ScalarMotion:
                 scaled_rows(laws, mass_matrix_of(laws, q, qd, t, params), q, t, params).roots
             )
         )
-        self.roots = unknowns(self.tape, np.zeros(self.sizes.shape)) if held else self.sizes
+        self.roots = unknowns(self.tape, np.zeros(self.sizes.shape)) if fixed_scale else self.sizes
         self.mass, self.rows, self.bias, self.wanted = self.collected(
             self.write(terms, self.roots, gains)
         )

@@ -17,7 +17,7 @@ from ._multipliers import Violations, violations_of
 # may be missing. Where an origin lies says nothing about a machine, so beyond so many metres or
 # radians from it the size no longer counts.
 START_DIGITS = 1e-6
-_LARGEST_PLACE = 10.0
+_LARGEST_COORDINATE = 10.0
 
 
 class Kept(NamedTuple):
@@ -53,13 +53,13 @@ def kept_of(laws: Laws, q: Vector, qd: Vector, t: Scalar, params: Params) -> Kep
     slopes, rows = jax.jacfwd(
         lambda q, qd: rate_residual_of(laws, q, qd, t, params), argnums=(0, 1)
     )(q, qd)
-    slopes, rows, place, rate = map(jnp.abs, (slopes, rows, q, qd))
+    slopes, rows, coordinates, rates = map(jnp.abs, (slopes, rows, q, qd))
     rounding = ROUNDINGS * jnp.finfo(q.dtype).eps
-    digits = START_DIGITS * (1.0 + jnp.minimum(place, _LARGEST_PLACE))
-    rate_digits = START_DIGITS * (1.0 + rate)
+    digits = START_DIGITS * (1.0 + jnp.minimum(coordinates, _LARGEST_COORDINATE))
+    rate_digits = START_DIGITS * (1.0 + rates)
     allowed = Violations(
-        rows @ digits + rounding * (1.0 + rows @ place),
-        rows @ rate_digits + slopes @ digits + rounding * (1.0 + rows @ rate),
+        rows @ digits + rounding * (1.0 + rows @ coordinates),
+        rows @ rate_digits + slopes @ digits + rounding * (1.0 + rows @ rates),
     )
     return Kept(violations_of(laws, q, qd, t, params), allowed)
 

@@ -103,6 +103,9 @@ def cache(
     Returns:
         What is in force, ready to print.
 
+    Raises:
+        ValueError: `megabytes` is not positive, or `folder` is not a path.
+
     Warns:
         UserWarning: the folder is not the user's alone, so there is no cache.
     """
