@@ -44,7 +44,7 @@ class Loop(NamedTuple):
 
     @property
     def status(self) -> Lane:
-        """Of each lane."""
+        """Of each lane, as `Status`, in floats."""
         return self.pace.status
 
     @property
@@ -201,7 +201,7 @@ class Block(NamedTuple):
         self, y: State, rate: State, doublings: tuple[Lane, ...]
     ) -> tuple[State, State, tuple[Lane, ...]]:
         """Tangents of moderate size: multiplied by powers of 2, which is exact."""
-        layout, made = self.field.layout, []
+        layout, counts = self.field.layout, []
         new_y, new_rate = list(y), list(rate)
         for i in range(layout.tangents):
             start = 2 * layout.n * (1 + i)
@@ -212,8 +212,8 @@ class Block(NamedTuple):
             change = jnp.where(much, _DOUBLINGS, jnp.where(little, -_DOUBLINGS, 0.0))
             for j in own:
                 new_y[j], new_rate[j] = y[j] * scale, rate[j] * scale
-            made.append(doublings[i] + change)
-        return tuple(new_y), tuple(new_rate), tuple(made)
+            counts.append(doublings[i] + change)
+        return tuple(new_y), tuple(new_rate), tuple(counts)
 
     def _instant(
         self, t: Lane, y: State, rate: State, doublings: tuple[Lane, ...]

@@ -123,8 +123,8 @@ def _crossed(section: Any, params: Params, before: Instant, after: Instant) -> A
     once = (side * low < 0) & (side * high >= 0)
     twice = (side * low < 0) & (side * high < 0) & (top >= 0)
     if hasattr(section, "counts"):
-        place = between(before, after, jnp.where(twice, s, 1.0))
-        counts = section.counts(*place, params)
+        state = between(before, after, jnp.where(twice, s, 1.0))
+        counts = section.counts(*state, params)
         once, twice = once & counts, twice & counts
     going = once | twice, jnp.zeros_like(s), jnp.where(twice, s, 1.0)
     coming = twice, s, jnp.ones_like(s)
@@ -172,11 +172,11 @@ def carry_on(plan: CrossingPlan, run: CrossingRun, starts: Any, catch: Catch, mo
         # Steps end where crossings begin to be kept, so that each lies on one side of it.
         stop = jnp.where(old.t < run.since, jnp.minimum(stop, run.since), stop)
         new = block.step(old, stop, run.tolerances)
-        # A lane that did not move has nothing to show: its step is of no length.
+        # The step of a lane that did not move is of no length, and crosses nothing.
         taken = new.pace.accepted > old.pace.accepted
         after = _instant(n, new.t, new.y, new.rate)
-        found = _ask(plan, run, _crossed, before, after)
-        for sign, own, (crosses, first, last) in zip((1.0, -1.0), wanted, found, strict=True):
+        crossed = _ask(plan, run, _crossed, before, after)
+        for sign, own, (crosses, first, last) in zip((1.0, -1.0), wanted, crossed, strict=True):
             if own:
                 part = (crosses.entries[0], first.entries[0], last.entries[0])
                 catch = _put_aside(run, catch, sign, taken, part, new.t - old.t)

@@ -32,7 +32,7 @@ class Instant(NamedTuple):
 def between(before: Instant, after: Instant, part: Scalar) -> tuple[Any, Any, Any]:
     """(q, q̇, t) inside a step, `part` of the way from `before` to `after`.
 
-    The polynomial of degree 5 with the places, rates and accelerations of both ends.
+    The polynomial of degree 5 with the coordinates, rates and accelerations of both ends.
     """
     h = after.t - before.t
     start, turn = h * before.qd, h**2 * before.qdd

@@ -21,10 +21,15 @@ class Megno(AbstractReducer):
     neighbours part as t, which is any regular motion whose periods depend on its amplitudes, both
     tend to 2; where their distance stays bounded (linear oscillators), Y does not grow and ⟨Y⟩
     tends to 0; in chaos Y → λ t and ⟨Y⟩ → λ t / 2 with the largest Lyapunov exponent λ; near an
-    attractor both fall without bound. (Cincotta & Simó, Astron. Astrophys. Suppl. 147 (2000) 205.)
+    attractor both fall without bound.
 
     Integrals are taken by Simpson's rule over every step, by parts: with ℓ = ln δ/δ₀,
     t Y / 2 = t ℓ − ∫ ℓ ds.
+
+    P. M. Cincotta and C. Simó, "Simple tools to study global dynamics in non-axisymmetric galactic
+    potentials, I", Astronomy and Astrophysics Supplement Series 147 (2000) 205-228;
+    P. M. Cincotta, C. M. Giordano and C. Simó, "Phase space structure of multi-dimensional systems
+    by means of the mean exponential growth factor of nearby orbits", Physica D 182 (2003) 151-178.
     """
 
     tangents: AnyArray
@@ -92,7 +97,12 @@ class Sali(AbstractReducer):
     In chaos both turn into the direction that grows fastest, and the index falls as
     exp(−(λ₁ − λ₂) t), λ₁ and λ₂ the largest Lyapunov exponents; in regular motion of two or more
     freedoms it stays away from 0, in that of one freedom it falls as 1/t². Below 1e-15 it is
-    rounding. (Skokos, J. Phys. A 34 (2001) 10029.)
+    rounding.
+
+    Ch. Skokos, "Alignment indices: a new, simple method for determining the ordered or chaotic
+    nature of orbits", Journal of Physics A 34 (2001) 10029-10043; Ch. Skokos, Ch. Antonopoulos,
+    T. C. Bountis and M. N. Vrahatis, "Detecting order and chaos in Hamiltonian systems by the SALI
+    method", Journal of Physics A 37 (2004) 6269-6284.
     """
 
     tangents: AnyArray
