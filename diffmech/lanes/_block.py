@@ -10,14 +10,14 @@ import jax.numpy as jnp
 from jax import lax
 
 from .._results import Status
-from .._typing import Params
+from .._typing import AnyArray, Params, Truth
 from .._void import void
 from ..motion import max_condition
 from ._control import OK, Pace, Tolerances, accept_or_reject, error_size, first_step, next_step
 from ._field import AbstractField, Lane, State
 from ._instant import Instant
 from ._lanewise import Bundle, is_bundle, lanewise, select_unshared, stacked
-from ._reducer_protocol import AbstractReducer, AbstractSample
+from ._reducer_protocol import AbstractReducer, AbstractSample, Carry, Value
 from ._step import Step
 from ._tableau import Tableau
 
@@ -35,7 +35,7 @@ class Loop(NamedTuple):
     y: State
     rate: State
     doublings: tuple[Lane, ...]  # of each tangent
-    kept: tuple[Any, ...]  # the reducers' carries
+    kept: tuple[Carry, ...]  # of the reducers, as bundles
 
     @property
     def t(self) -> Lane:
@@ -68,14 +68,21 @@ class Role(NamedTuple):
     ends: bool = False
 
 
+class Split(NamedTuple):
+    """A reducer apart: its arrays as bundles, and the reducer without them."""
+
+    arrays: Any
+    rest: AbstractReducer
+
+
 class Outcome(NamedTuple):
     """What is left of a block: arrays with the lanes' axis last."""
 
-    values: tuple[Any, ...]
-    status: Any
-    accepted: Any
-    rejected: Any
-    end: Any  # [s] when each motion ended
+    values: tuple[Value, ...]  # of the reducers
+    status: AnyArray
+    accepted: AnyArray
+    rejected: AnyArray
+    end: AnyArray  # [s] when each motion ended
 
 
 class Block(NamedTuple):
@@ -84,13 +91,13 @@ class Block(NamedTuple):
     field: AbstractField
     advance: Advance
     tableau: Tableau
-    reducers: tuple[tuple[Any, Any], ...]  # each as bundles, and what is not an array
+    reducers: tuple[Split, ...]
     roles: tuple[Role, ...]  # of the reducers
-    params: Any  # as pytrees of bundles
+    params: Params  # a tree of bundles
     projecting: bool
     lanes: int
 
-    def run(self, y: State, sound: Lane, tolerances: Tolerances, stops: Any) -> Outcome:
+    def run(self, y: State, sound: Lane, tolerances: Tolerances, stops: AnyArray | None) -> Outcome:
         """From the start to the end, with samples at `stops` if not None.
 
         Stops have shape (k,), or (k, lanes) where lanes have their own; `tolerances` may then have
@@ -143,13 +150,13 @@ class Block(NamedTuple):
             kept=kept,
         )
 
-    def _until(self, loop: Loop, stop: Any, tolerances: Tolerances) -> Loop:
+    def _until(self, loop: Loop, stop: Lane, tolerances: Tolerances) -> Loop:
         def going(loop: Loop) -> Any:
             return jnp.any((loop.status == OK) & (loop.t < stop))
 
         return lax.while_loop(going, lambda loop: self.step(loop, stop, tolerances), loop)
 
-    def step(self, loop: Loop, stop: Any, tolerances: Tolerances) -> Loop:
+    def step(self, loop: Loop, stop: Lane, tolerances: Tolerances) -> Loop:
         """After one step of every lane that has not reached `stop` [s]."""
         h, t = next_step(loop.pace, stop)
         step = self.advance(self.field, self.tableau, loop.t, h, loop.y, loop.rate)
@@ -187,9 +194,9 @@ class Block(NamedTuple):
 
     def _samples_at(self, i: int) -> bool | None:
         """Whether the i-th reducer samples at stops; or, if False, at the end; None if neither."""
-        return self.roles[i].at_stops if isinstance(self.reducers[i][1], AbstractSample) else None
+        return self.roles[i].at_stops if isinstance(self.reducers[i].rest, AbstractSample) else None
 
-    def _ended(self, status: Lane, kept: tuple[Any, ...]) -> Lane:
+    def _ended(self, status: Lane, kept: tuple[Carry, ...]) -> Lane:
         """Lanes whose reducers are done leave."""
         for i, carry in enumerate(kept):
             if self.roles[i].ends:
@@ -245,7 +252,7 @@ class Block(NamedTuple):
             )
         return tuple(seen)
 
-    def _samples(self, loop: Loop, at_stop: bool) -> tuple[Any, ...]:
+    def _samples(self, loop: Loop, at_stop: bool) -> tuple[Value, ...]:
         """What reducers keep at a stop, if they have times, or at the end; lanes last."""
         instants = self._instant(loop.t, loop.y, loop.rate, loop.doublings)
         return tuple(
@@ -255,7 +262,7 @@ class Block(NamedTuple):
             for i, at in enumerate(instants)
         )
 
-    def _outcome(self, loop: Loop, taken: Any) -> Outcome:
+    def _outcome(self, loop: Loop, taken: tuple[Value, ...]) -> Outcome:
         last = self._samples(loop, at_stop=False)
         values = tuple(
             _stacked(self._ask(_finish, i, carry, by_scalars=False), self.lanes)
@@ -279,25 +286,25 @@ class Block(NamedTuple):
         return jnp.where(singular, 1.0 * Status.SINGULAR, loop.status)
 
 
-def _init(reducer: AbstractReducer, at: Instant, params: Params) -> Any:
+def _init(reducer: AbstractReducer, at: Instant, params: Params) -> Carry:
     return reducer.init(at, params)
 
 
 def _update(
-    reducer: AbstractReducer, carry: Any, before: Instant, after: Instant, params: Params
-) -> Any:
+    reducer: AbstractReducer, carry: Carry, before: Instant, after: Instant, params: Params
+) -> Carry:
     return reducer.update(carry, before, after, params)
 
 
-def _finish(reducer: AbstractReducer, carry: Any) -> Any:
+def _finish(reducer: AbstractReducer, carry: Carry) -> Value:
     return reducer.finish(carry)
 
 
-def _done(reducer: AbstractReducer, carry: Any) -> Any:
+def _done(reducer: AbstractReducer, carry: Carry) -> Truth:
     return jnp.asarray(reducer.done(carry), bool)
 
 
-def _sample(reducer: AbstractSample, at: Instant, params: Params) -> Any:
+def _sample(reducer: AbstractSample, at: Instant, params: Params) -> Value:
     return reducer.sample(at, params)
 
 
@@ -312,7 +319,7 @@ def _moved(loop: Loop, stop: Lane) -> Loop:
     return loop._replace(y=y, pace=loop.pace._replace(t=loop.t + late))
 
 
-def _void_lanes(gone: Lane, values: Any) -> Any:
+def _void_lanes(gone: Lane, values: AnyArray) -> AnyArray:
     """NaN for lanes that are gone; lanes are last."""
     if values.dtype.kind != "f":
         return values

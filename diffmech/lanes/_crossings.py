@@ -20,7 +20,7 @@ from .._typing import AnyArray, Params
 from ..motion import AbstractStabilisation
 from ._block import Block, Loop
 from ._control import Tolerances
-from ._field import LaneParameters
+from ._field import Lane, LaneParameters, State, Varies
 from ._instant import Instant, between, peak
 from ._lanewise import Bundle, bundled, lanewise, shared
 from ._program import Program
@@ -57,7 +57,7 @@ class CrossingRun(NamedTuple):
 
     section: Callable[..., Any]
     params: Params
-    varies: Any
+    varies: Varies
     stabilise: AbstractStabilisation | None
     tolerances: Tolerances
     since: AnyArray
@@ -87,7 +87,7 @@ class Met(NamedTuple):
     value: AnyArray
 
 
-def _block(plan: CrossingPlan, run: CrossingRun, start: tuple[Any, ...], t: Any) -> Block:
+def _block(plan: CrossingPlan, run: CrossingRun, start: State, t: Lane) -> Block:
     parameters = LaneParameters(run.params, run.varies, run.stabilise)
     return plan.program.block(parameters, t, start, plan.lanes)
 
@@ -105,7 +105,8 @@ def _ask(plan: CrossingPlan, run: CrossingRun, question: Callable[..., Any], *to
     return lanewise(asked, plan.lanes, jax.tree.map(shared, arrays), params, *told)
 
 
-def _instant(n: int, t: Any, y: tuple[Any, ...], rate: tuple[Any, ...]) -> Instant:
+def _instant(n: int, t: Lane, y: State, rate: State) -> Instant:
+    """Of every lane, as bundles."""
     return Instant(
         t=Bundle((t,), ()),
         q=Bundle(y[:n], (n,)),
@@ -139,7 +140,7 @@ def _pace(section: Any, params: Params, at: Instant) -> Any:
 
 
 @eqx.filter_jit
-def begin_crossing(plan: CrossingPlan, run: CrossingRun, starts: Any) -> Catch:
+def begin_crossing(plan: CrossingPlan, run: CrossingRun, starts: AnyArray) -> Catch:
     """Lanes about to start from `starts`, shape (2n, lanes); those that are NaN stay out."""
     y = tuple(starts)
     t = run.tolerances.start
@@ -151,7 +152,9 @@ def begin_crossing(plan: CrossingPlan, run: CrossingRun, starts: Any) -> Catch:
 
 
 @eqx.filter_jit
-def carry_on(plan: CrossingPlan, run: CrossingRun, starts: Any, catch: Catch, most: Any) -> Catch:
+def carry_on(
+    plan: CrossingPlan, run: CrossingRun, starts: AnyArray, catch: Catch, most: AnyArray
+) -> Catch:
     """At most `most` steps more, or until a lane has no room left; what was put aside is new."""
     n = plan.program.layout.n
     block = _block(plan, run, tuple(starts), run.tolerances.start)
@@ -206,7 +209,7 @@ def _put_aside(run: CrossingRun, catch: Catch, sign: float, taken: Any, part: An
 
 
 @eqx.filter_jit
-def solve_crossings(plan: CrossingPlan, run: CrossingRun, steps: Any) -> Met:
+def solve_crossings(plan: CrossingPlan, run: CrossingRun, steps: AnyArray) -> Met:
     """The crossings in steps put aside, shape (5 + 2n, lanes); parameters belong to these lanes."""
     n = plan.program.layout.n
     t, h, low, high, sign = steps[:5]

@@ -8,7 +8,7 @@ import numpy as np
 from .._checks import ROUNDINGS, float_dtype, is_traced
 from .._typing import AnyArray, Params
 from ._instant import Instant
-from ._reducer_protocol import AbstractReducer
+from ._reducer_protocol import AbstractReducer, Carry, Value
 from ._reducers import as_rows
 
 
@@ -38,12 +38,12 @@ class Megno(AbstractReducer):
         """`direction` is (δq, δq̇), shape (2n,)."""
         self.tangents = as_rows((direction,))
 
-    def init(self, instant: Instant, params: Params) -> Any:
+    def init(self, instant: Instant, params: Params) -> Carry:
         """The start's time, the time since, ∫ s dℓ, ∫ Y ds and ℓ, all zero."""
         zero = jnp.zeros_like(instant.t)
         return {"start": instant.t, "t": zero, "area": zero, "total": zero, "log": zero}
 
-    def update(self, carry: Any, before: Instant, after: Instant, params: Params) -> Any:
+    def update(self, carry: Carry, before: Instant, after: Instant, params: Params) -> Carry:
         """The integrals over one step more."""
         s, h = carry["t"], after.t - before.t
         scale = jnp.exp(jnp.log(2.0) * (after.doublings[0] - before.doublings[0]))
@@ -71,7 +71,7 @@ class Megno(AbstractReducer):
             "log": last,
         }
 
-    def finish(self, carry: Any) -> Any:
+    def finish(self, carry: Carry) -> Value:
         """Y and ⟨Y⟩."""
         t = jnp.where(carry["t"] > 0, carry["t"], 1.0)
         return {"last": 2 * carry["area"] / t, "mean": carry["total"] / t}
@@ -113,15 +113,15 @@ class Sali(AbstractReducer):
         if self.tangents.shape[1] > 1 and not is_traced(self.tangents):
             _require_two_ways(np.asarray(self.tangents))
 
-    def init(self, instant: Instant, params: Params) -> Any:
+    def init(self, instant: Instant, params: Params) -> Carry:
         """The neighbours."""
         return instant.dq, instant.dqd
 
-    def update(self, carry: Any, before: Instant, after: Instant, params: Params) -> Any:
+    def update(self, carry: Carry, before: Instant, after: Instant, params: Params) -> Carry:
         """The neighbours now; their lengths do not matter."""
         return after.dq, after.dqd
 
-    def finish(self, carry: Any) -> Any:
+    def finish(self, carry: Carry) -> Value:
         """The index."""
         rows = jnp.concatenate(carry, axis=1)
         unit = rows / jnp.sqrt(jnp.sum(rows**2, axis=1))[:, None]
@@ -141,15 +141,15 @@ class Neighbours(AbstractReducer):
         """Each direction is (δq, δq̇), shape (2n,)."""
         self.tangents = as_rows(directions)
 
-    def init(self, instant: Instant, params: Params) -> Any:
+    def init(self, instant: Instant, params: Params) -> Carry:
         """The neighbours, and the doublings left out."""
         return instant.dq, instant.dqd, instant.doublings
 
-    def update(self, carry: Any, before: Instant, after: Instant, params: Params) -> Any:
+    def update(self, carry: Carry, before: Instant, after: Instant, params: Params) -> Carry:
         """The neighbours now."""
         return after.dq, after.dqd, after.doublings
 
-    def finish(self, carry: Any) -> Any:
+    def finish(self, carry: Carry) -> Value:
         """Their differences from the motion."""
         dq, dqd, doublings = carry
         return jnp.concatenate([dq, dqd], axis=1) * jnp.exp(jnp.log(2.0) * doublings)[:, None]

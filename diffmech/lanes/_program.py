@@ -16,8 +16,8 @@ import numpy as np
 from .._typing import AnyArray, Params
 from ..model import ExplicitLaws, Laws
 from ..motion import AbstractStabilisation, Projection, kept_of
-from ._block import Block, Role
-from ._field import AbstractField, ArrayField, Lane, LaneParameters, ScalarField, State
+from ._block import Block, Role, Split
+from ._field import AbstractField, ArrayField, Lane, LaneParameters, ScalarField, State, Varies
 from ._lane_equations import Equations, Fixed, Layout
 from ._step import rolled_step, unrolled_step
 from ._tableau import Tableau
@@ -77,7 +77,7 @@ class Program:
         start: State,
         lanes: int,
         *,
-        reducers: tuple[tuple[Any, Any], ...] = (),
+        reducers: tuple[Split, ...] = (),
         roles: tuple[Role, ...] = (),
         params: Params = (),
     ) -> Block:
@@ -93,7 +93,7 @@ class Program:
             lanes=lanes,
         )
 
-    def sound_starts(self, start: AnyArray, t: Lane, params: Params, varies: Any) -> Any:
+    def sound_starts(self, start: AnyArray, t: Lane, params: Params, varies: Varies) -> Lane:
         """Which lanes start from finite numbers and on their constraints, shape (lanes,).
 
         `start` is of shape (2n, lanes); `params` have the lanes' axis last where `varies`.
@@ -130,8 +130,8 @@ def _equations(
 
 
 def keeps_constraints(
-    laws: Laws | ExplicitLaws, start: AnyArray, t: Lane, params: Params, varies: Any
-) -> Any:
+    laws: Laws | ExplicitLaws, start: AnyArray, t: Lane, params: Params, varies: Varies
+) -> Lane:
     """Which lanes start on their constraints, up to printed digits; `start` is (2n, lanes)."""
     n = start.shape[0] // 2
     if not isinstance(laws, Laws) or not laws.constraints:

@@ -118,7 +118,7 @@ def _block(program: Program, run: TangentRun) -> Block:
 
 
 @eqx.filter_jit
-def _begin(program: Program, run: TangentRun, directions: Any) -> TangentFrame:
+def _begin(program: Program, run: TangentRun, directions: AnyArray) -> TangentFrame:
     y = tuple(jnp.ravel(jnp.concatenate([run.start, jnp.ravel(directions)]))[:, None])
     loop = _block(program, run).begin(y, jnp.ones(1, bool), run.tolerances)
     loop, _ = _orthonormal(program.layout, loop)
@@ -127,8 +127,13 @@ def _begin(program: Program, run: TangentRun, directions: Any) -> TangentFrame:
 
 @eqx.filter_jit
 def _advance(
-    program: Program, run: TangentRun, frame: TangentFrame, stops: Any, count: Any, most: Any
-) -> tuple[TangentFrame, Reached, Any]:
+    program: Program,
+    run: TangentRun,
+    frame: TangentFrame,
+    stops: AnyArray,
+    count: AnyArray,
+    most: AnyArray,
+) -> tuple[TangentFrame, Reached, AnyArray]:
     block, n = _block(program, run), program.layout.n
 
     def short_of(stop: Any, frame: TangentFrame, left: Any) -> Any:
@@ -163,7 +168,7 @@ def _advance(
     return frame, kept, met
 
 
-def _orthonormal(layout: Layout, loop: Loop) -> tuple[Loop, Any]:
+def _orthonormal(layout: Layout, loop: Loop) -> tuple[Loop, AnyArray]:
     """The tangents by Gram and Schmidt, and the logarithms of their lengths, shape (k,).
 
     D = A Y are the tangents' rates; what makes Q of Y = Q R makes A Q of them.
