@@ -89,7 +89,7 @@ class Met(NamedTuple):
 
 def _block(plan: CrossingPlan, run: CrossingRun, start: State, t: Lane) -> Block:
     parameters = LaneParameters(run.params, run.varies, run.stabilise)
-    return plan.program.block(parameters, t, start, plan.lanes)
+    return plan.program.block(parameters, t, start)
 
 
 def _ask(plan: CrossingPlan, run: CrossingRun, question: Callable[..., Any], *told: Any) -> Any:

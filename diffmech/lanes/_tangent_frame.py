@@ -114,7 +114,7 @@ def _block(program: Program, run: TangentRun) -> Block:
     start = tuple(run.start[i : i + 1] for i in range(2 * program.layout.n))
     varies = jax.tree.map(lambda _: False, run.params)
     parameters = LaneParameters(run.params, varies, run.stabilise)
-    return program.block(parameters, run.tolerances.start, start, lanes=1)
+    return program.block(parameters, run.tolerances.start, start)
 
 
 @eqx.filter_jit

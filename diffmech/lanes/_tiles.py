@@ -17,13 +17,14 @@ from jax.sharding import Mesh, PartitionSpec
 
 from .._typing import AnyArray, Params
 from ..motion import AbstractStabilisation
-from ._block import Outcome, Role, Split
+from ._block import Outcome
 from ._control import Tolerances
 from ._field import LaneParameters, Varies
 from ._lanewise import bundled, shared
 from ._packing import Packed, pack, unpack
 from ._program import Program
 from ._reducer_protocol import AbstractReducer
+from ._reduction import Reduction, Role, Split
 
 _AXIS = "devices"
 
@@ -82,10 +83,7 @@ def _run_block(plan: Plan, run: Run, start: AnyArray, varying: list[AnyArray]) -
         LaneParameters(params, run.varies, run.stabilise),
         tolerances.start,
         y,
-        plan.lanes,
-        reducers=tuple(reducers),
-        roles=plan.roles,
-        params=bundles,
+        Reduction(tuple(reducers), plan.roles, bundles, plan.lanes),
     )
     return block.run(y, sound, tolerances, stops)
 
