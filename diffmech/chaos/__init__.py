@@ -1,4 +1,4 @@
-"""How fast neighbours of a motion part: Lyapunov's exponents, and what they say of it."""
+"""Lyapunov exponents of a motion, and the record that judges it by them."""
 
 from ._lyapunov import lyapunov as lyapunov
 from ._lyapunov_record import Lyapunov as Lyapunov

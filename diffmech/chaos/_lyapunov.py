@@ -19,7 +19,15 @@ from .._progress import Progress
 from .._results import Status
 from .._stretches import stretches
 from .._typing import AnyArray, Coordinates, Number, Params
-from ..lanes import STOPS, Frame, FrameRun, Program, Reached, frame_at, frame_of
+from ..lanes import (
+    MOST_STOPS,
+    Program,
+    Reached,
+    TangentFrame,
+    TangentRun,
+    tangent_frame_at,
+    tangent_frame_of,
+)
 from ..model import AbstractSystem, Laws, rest_zero
 from ..motion import SymmetryTrials, jacobian_of, prepare, require_consistent, residual_of
 from ._lyapunov_record import Lyapunov
@@ -52,7 +60,7 @@ def lyapunov(
         λᵢ = lim 1/T Σ ln rᵢᵢ,    Y = Q R after every step,
 
     where the columns of Y are neighbours (δq, δq̇) that obey the motion's linear equations and
-    start every step as the orthonormal columns of Q (Benettin et al. 1980).
+    start every step as the orthonormal columns of Q.
 
     **Main arguments:**
 
@@ -79,13 +87,17 @@ def lyapunov(
     so that a driven machine has 2n exponents, without the 0 of its phase. A motion that runs off
     to infinity may have positive exponents and is not chaotic. New numbers do not compile anew.
 
+    G. Benettin, L. Galgani, A. Giorgilli and J.-M. Strelcyn, "Lyapunov characteristic exponents for
+    smooth dynamical systems and for Hamiltonian systems; a method for computing all of them",
+    Meccanica 15 (1980) 9-20 (theory) and 21-30 (numerical application).
+
     **Raises:** `ValueError` for a wrong call, `RuntimeError` for a failed run.
     """
     warn_if_single_precision()
     require_concrete(
         "lyapunov",
-        "for exponents of many motions at once use `ensemble(..., reduce=Growth(direction))` "
-        "divided by the duration",
+        "for exponents of many motions at once use "
+        "`ensemble(..., reduce=dm.reducers.Growth(direction))` divided by the duration",
         *(q0, qd0, duration, transient, t0, params, rtol),
     )
     q, qd, start, params = prepare(system, t0, params, q0=q0, qd0=rest_zero(system, qd0))
@@ -116,7 +128,7 @@ def lyapunov(
     pieces = max(int(np.ceil(length / spacing * (1 - 1e-9))), 1)
     stops = float(start) + before + length * np.arange(pieces + 1) / pieces
     stops = stops[0 if before else 1 :]
-    program, run, frame = frame_of(
+    program, run, frame = tangent_frame_of(
         system, q, qd, directions, params=params, t0=start, duration=before + length, rtol=tolerance
     )
     frame, met, interrupted = _run_to_stops(program, run, frame, stops, progress, system.name)
@@ -158,24 +170,25 @@ def lyapunov(
 
 
 def _dimensions(system: AbstractSystem, q: AnyArray, t: AnyArray, params: Params) -> int:
-    """Of the space of neighbours of a state: 2n less what the constraints take away."""
+    """Of the space of neighbours: 2n less the ranks of the constraints' rows on q̇ and of ∂φ/∂q."""
     laws = system.laws
     if not isinstance(laws, Laws) or not laws.constraints:
         return 2 * system.n
     of_rates = jacobian_of(laws, q, t, params)
-    of_places = jax.jacfwd(lambda q: residual_of(laws, q, t, params))(q)
-    ranks = [np.linalg.matrix_rank(np.asarray(a), _INDEPENDENT) for a in (of_rates, of_places)]
+    of_coordinates = jax.jacfwd(lambda q: residual_of(laws, q, t, params))(q)
+    slopes = of_rates, of_coordinates
+    ranks = [np.linalg.matrix_rank(np.asarray(a), _INDEPENDENT) for a in slopes]
     return 2 * system.n - int(sum(ranks))
 
 
 def _run_to_stops(
     program: Program,
-    run: FrameRun,
-    frame: Frame,
+    run: TangentRun,
+    frame: TangentFrame,
     stops: np.ndarray,
     progress: bool | None,
     label: str,
-) -> tuple[Frame, Reached, bool]:
+) -> tuple[TangentFrame, Reached, bool]:
     """To all stops, in stretches: where it ended, what was met, and whether it was interrupted."""
     k, n = program.layout.tangents, program.layout.n
     reached = [Reached(np.zeros((0, k)), np.zeros((0, n)), np.zeros((0, n)), np.zeros(0))]
@@ -190,7 +203,8 @@ def _run_to_stops(
     try:
         with Progress(float(run.tolerances.end) - start, progress, label) as bar:
             for stretch in stretches(taken, going):
-                frame, met = frame_at(program, run, frame, stops[done : done + STOPS], stretch)
+                ahead = stops[done : done + MOST_STOPS]
+                frame, met = tangent_frame_at(program, run, frame, ahead, stretch)
                 reached.append(met)
                 done += len(met.t)
                 bar.update(float(frame.loop.t[0]) - start)
@@ -199,8 +213,8 @@ def _run_to_stops(
     return frame, jax.tree.map(lambda *parts: np.concatenate(parts), *reached), interrupted
 
 
-def _with_end(met: Reached, frame: Frame, n: int, since: float) -> Reached:
-    """What was met and, beyond the last stop, where a run ended early."""
+def _with_end(met: Reached, frame: TangentFrame, n: int, since: float) -> Reached:
+    """What was met and, beyond the last stop, the state in which a run ended early."""
     t = float(frame.loop.t[0])
     if t <= np.max(met.t, initial=since) or not np.all(np.isfinite(frame.grown)):
         return met
@@ -227,7 +241,7 @@ def _estimates(times: np.ndarray, grown: np.ndarray) -> tuple[Any, Any, Any]:
 
 
 def _undriven(laws: Any, met: Reached, params: Params) -> bool:
-    """Whether time itself changes nothing, tried where the motion was."""
+    """Whether q̈ does not depend on t, tried at states of the motion and three other times."""
     ys = np.concatenate([met.q, met.qd], axis=1)[:_TRIED]
     trials = SymmetryTrials(laws, 1.0, 1.0, params)
     here = trials.accelerations(ys, float(met.t[0]))
@@ -248,7 +262,7 @@ def _swings(met: Reached) -> int | None:
 
 
 def _stays(met: Reached) -> bool:
-    """Whether the second half of the run is one place, and at rest."""
+    """Whether the second half of the run stays at one state, at rest."""
     later = jax.tree.map(lambda leaf: leaf[len(leaf) // 2 :], met)
     if not len(later.t):
         return False

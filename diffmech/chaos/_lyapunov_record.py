@@ -1,8 +1,9 @@
-"""Lyapunov exponents and what they say."""
+"""The record of Lyapunov exponents: error bars, dimension, pairs, and a verdict in words."""
 
 import equinox as eqx
 import numpy as np
 
+from .._printing import aligned
 from .._results import Status
 from ..model import AbstractSystem
 
@@ -50,7 +51,7 @@ class Lyapunov(eqx.Module):
 
     @property
     def duration(self) -> float:
-        """Over how long exponents were taken [s]."""
+        """The time over which exponents were taken, without the transient [s]."""
         return float(self.times[-1]) if len(self.times) else 0.0
 
     @property
@@ -68,10 +69,10 @@ class Lyapunov(eqx.Module):
 
         That is within three errors, or within 2 / duration: growth by less than e².
         """
-        told = np.abs(self.exponents) > np.maximum(
+        distinct = np.abs(self.exponents) > np.maximum(
             3 * self.errors, 2 / max(self.duration, np.finfo(float).tiny)
         )
-        return np.where(told, np.sign(self.exponents), 0.0)
+        return np.where(distinct, np.sign(self.exponents), 0.0)
 
     @property
     def dimension(self) -> float:
@@ -80,6 +81,10 @@ class Lyapunov(eqx.Module):
         j is the largest number for which the sum is not negative; exponents that cannot be told
         from zero count as zero. In the space of (q, q̇): of a machine driven with a period, this
         is the dimension of the stroboscopic section. NaN if more exponents are needed.
+
+        J. L. Kaplan and J. A. Yorke, "Chaotic behavior of multidimensional difference equations",
+        in Functional Differential Equations and Approximation of Fixed Points, Lecture Notes in
+        Mathematics 730, Springer (1979) 204-227.
         """
         used = np.where(self.signs == 0, 0.0, self.exponents)
         sums = np.cumsum(used)
@@ -97,7 +102,7 @@ class Lyapunov(eqx.Module):
 
     @property
     def verdict(self) -> str:
-        """What the motion is, in words."""
+        """Whether the motion is a fixed point, periodic, regular or chaotic, in words."""
         if not len(self.times):
             return "nothing can be said: the run did not get past its transient"
         first = self.signs[0]
@@ -121,21 +126,21 @@ class Lyapunov(eqx.Module):
         shown = [f"{x:.6g} ± {e:.1g}" for x, e in zip(self.exponents, self.errors, strict=True)]
         text = ", ".join(shown[:6]) + (f", ... ({len(shown)})" if len(shown) > 6 else "")
         whole = len(self.exponents) == self.dimensions
-        lines = [
-            f"{self.system.name}: {self.verdict}",
-            f"  exponents  {text} 1/s",
-            f"  sum        {self.sum:.6g} 1/s" + ("" if whole else " of those computed"),
+        rows = [
+            ("exponents", f"{text} 1/s"),
+            ("sum", f"{self.sum:.6g} 1/s" + ("" if whole else " of those computed")),
         ]
         if whole:
-            lines.append(
-                f"  pairs      |λ + λ'| up to {self.pairing:.2g} 1/s (0 if nothing is lost)"
-            )
+            rows.append(("pairs", f"|λ + λ'| up to {self.pairing:.2g} 1/s (0 if nothing is lost)"))
         if np.isfinite(self.dimension):
-            lines.append(f"  dimension  {self.dimension:.4g} (Kaplan-Yorke)")
-        lines.append(
-            f"  run        {self.duration:g} s after {self.transient:g} s, {self.steps} steps at "
-            f"rtol = {self.rtol:g}"
+            rows.append(("dimension", f"{self.dimension:.4g} (Kaplan-Yorke)"))
+        rows.append(
+            (
+                "run",
+                f"{self.duration:g} s after {self.transient:g} s, {self.steps} steps at "
+                f"rtol = {self.rtol:g}",
+            )
         )
         if self.status is not Status.OK:
-            lines.append(f"  {self.status.name:<10} {self.status.sentence}")
-        return "\n".join(lines)
+            rows.append((self.status.name, self.status.sentence))
+        return aligned(rows, f"{self.system.name}: {self.verdict}")

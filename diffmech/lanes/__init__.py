@@ -1,8 +1,12 @@
-"""Many motions at once: lanes, steppers, reducers, blocks, devices."""
+"""Many motions at once: lanes, programs, steppers, reducers, blocks, devices."""
 
 from ._crossings_host import Crossed as Crossed, crossings as crossings
 from ._ensemble import ensemble as ensemble
-from ._ensemble_record import Ensemble as Ensemble, indefinite_lines as indefinite_lines
+from ._ensemble_record import (
+    Ensemble as Ensemble,
+    indefinite_lines as indefinite_lines,
+    indefinite_rows as indefinite_rows,
+)
 from ._instant import Instant as Instant, between as between
 from ._neighbours import Megno as Megno, Neighbours as Neighbours, Sali as Sali
 from ._program import Program as Program
@@ -22,10 +26,10 @@ from ._reducers import (
 )
 from ._tableau import Tableau as Tableau, as_tableau as as_tableau
 from ._tangent_frame import (
-    STOPS as STOPS,
-    Frame as Frame,
-    FrameRun as FrameRun,
+    MOST_STOPS as MOST_STOPS,
     Reached as Reached,
-    frame_at as frame_at,
-    frame_of as frame_of,
+    TangentFrame as TangentFrame,
+    TangentRun as TangentRun,
+    tangent_frame_at as tangent_frame_at,
+    tangent_frame_of as tangent_frame_of,
 )

@@ -36,9 +36,14 @@ class Clocks(NamedTuple):
         return float(np.max(np.asarray(self.end) - np.asarray(self.start), initial=0.0)) or 1.0
 
 
-def times_of(used: Sequence[AbstractReducer]) -> list[Any]:
-    """The sample times of each reducer [s], arrays or what becomes one; None of those without."""
-    return [reducer.times if isinstance(reducer, AbstractSample) else None for reducer in used]
+def times_of(used: Sequence[AbstractReducer]) -> list[AnyArray | None]:
+    """The sample times of each reducer [s], None of those without."""
+    return [
+        as_array(reducer.times)
+        if isinstance(reducer, AbstractSample) and reducer.times is not None
+        else None
+        for reducer in used
+    ]
 
 
 def lanes_of_clocks(t0: Any, duration: Any, used: Sequence[AbstractReducer]) -> int | None:

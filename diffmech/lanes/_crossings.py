@@ -20,7 +20,7 @@ from .._typing import AnyArray, Params
 from ..motion import AbstractStabilisation
 from ._block import Block, Loop
 from ._control import Tolerances
-from ._field import LaneParameters
+from ._field import Lane, LaneParameters, State, Varies
 from ._instant import Instant, between, peak
 from ._lanewise import Bundle, bundled, lanewise, shared
 from ._program import Program
@@ -57,7 +57,7 @@ class CrossingRun(NamedTuple):
 
     section: Callable[..., Any]
     params: Params
-    varies: Any
+    varies: Varies
     stabilise: AbstractStabilisation | None
     tolerances: Tolerances
     since: AnyArray
@@ -87,9 +87,9 @@ class Met(NamedTuple):
     value: AnyArray
 
 
-def _block(plan: CrossingPlan, run: CrossingRun, start: tuple[Any, ...], t: Any) -> Block:
+def _block(plan: CrossingPlan, run: CrossingRun, start: State, t: Lane) -> Block:
     parameters = LaneParameters(run.params, run.varies, run.stabilise)
-    return plan.program.block(parameters, t, start, plan.lanes)
+    return plan.program.block(parameters, t, start)
 
 
 def _ask(plan: CrossingPlan, run: CrossingRun, question: Callable[..., Any], *told: Any) -> Any:
@@ -105,7 +105,8 @@ def _ask(plan: CrossingPlan, run: CrossingRun, question: Callable[..., Any], *to
     return lanewise(asked, plan.lanes, jax.tree.map(shared, arrays), params, *told)
 
 
-def _instant(n: int, t: Any, y: tuple[Any, ...], rate: tuple[Any, ...]) -> Instant:
+def _instant(n: int, t: Lane, y: State, rate: State) -> Instant:
+    """Of every lane, as bundles."""
     return Instant(
         t=Bundle((t,), ()),
         q=Bundle(y[:n], (n,)),
@@ -123,8 +124,8 @@ def _crossed(section: Any, params: Params, before: Instant, after: Instant) -> A
     once = (side * low < 0) & (side * high >= 0)
     twice = (side * low < 0) & (side * high < 0) & (top >= 0)
     if hasattr(section, "counts"):
-        place = between(before, after, jnp.where(twice, s, 1.0))
-        counts = section.counts(*place, params)
+        state = between(before, after, jnp.where(twice, s, 1.0))
+        counts = section.counts(*state, params)
         once, twice = once & counts, twice & counts
     going = once | twice, jnp.zeros_like(s), jnp.where(twice, s, 1.0)
     coming = twice, s, jnp.ones_like(s)
@@ -139,7 +140,7 @@ def _pace(section: Any, params: Params, at: Instant) -> Any:
 
 
 @eqx.filter_jit
-def begin_crossing(plan: CrossingPlan, run: CrossingRun, starts: Any) -> Catch:
+def begin_crossing(plan: CrossingPlan, run: CrossingRun, starts: AnyArray) -> Catch:
     """Lanes about to start from `starts`, shape (2n, lanes); those that are NaN stay out."""
     y = tuple(starts)
     t = run.tolerances.start
@@ -151,7 +152,9 @@ def begin_crossing(plan: CrossingPlan, run: CrossingRun, starts: Any) -> Catch:
 
 
 @eqx.filter_jit
-def carry_on(plan: CrossingPlan, run: CrossingRun, starts: Any, catch: Catch, most: Any) -> Catch:
+def carry_on(
+    plan: CrossingPlan, run: CrossingRun, starts: AnyArray, catch: Catch, most: AnyArray
+) -> Catch:
     """At most `most` steps more, or until a lane has no room left; what was put aside is new."""
     n = plan.program.layout.n
     block = _block(plan, run, tuple(starts), run.tolerances.start)
@@ -172,11 +175,11 @@ def carry_on(plan: CrossingPlan, run: CrossingRun, starts: Any, catch: Catch, mo
         # Steps end where crossings begin to be kept, so that each lies on one side of it.
         stop = jnp.where(old.t < run.since, jnp.minimum(stop, run.since), stop)
         new = block.step(old, stop, run.tolerances)
-        # A lane that did not move has nothing to show: its step is of no length.
+        # The step of a lane that did not move is of no length, and crosses nothing.
         taken = new.pace.accepted > old.pace.accepted
         after = _instant(n, new.t, new.y, new.rate)
-        found = _ask(plan, run, _crossed, before, after)
-        for sign, own, (crosses, first, last) in zip((1.0, -1.0), wanted, found, strict=True):
+        crossed = _ask(plan, run, _crossed, before, after)
+        for sign, own, (crosses, first, last) in zip((1.0, -1.0), wanted, crossed, strict=True):
             if own:
                 part = (crosses.entries[0], first.entries[0], last.entries[0])
                 catch = _put_aside(run, catch, sign, taken, part, new.t - old.t)
@@ -206,7 +209,7 @@ def _put_aside(run: CrossingRun, catch: Catch, sign: float, taken: Any, part: An
 
 
 @eqx.filter_jit
-def solve_crossings(plan: CrossingPlan, run: CrossingRun, steps: Any) -> Met:
+def solve_crossings(plan: CrossingPlan, run: CrossingRun, steps: AnyArray) -> Met:
     """The crossings in steps put aside, shape (5 + 2n, lanes); parameters belong to these lanes."""
     n = plan.program.layout.n
     t, h, low, high, sign = steps[:5]

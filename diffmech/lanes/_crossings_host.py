@@ -86,7 +86,7 @@ def crossings(
     )
     status, ends = np.full(count, int(Status.INTERRUPTED)), np.full(count, float(tolerances.start))
     whose = [np.zeros(0, int)]
-    found = [np.zeros((0, 5 + 2 * system.n))]
+    put_aside = [np.zeros((0, 5 + 2 * system.n))]
     length = float(tolerances.end - tolerances.start)
     interrupted = False
     try:
@@ -97,7 +97,7 @@ def crossings(
                 def keep(catch: Catch, first: int = first, own: np.ndarray = own) -> None:
                     mine, steps = drained(catch)
                     whose.append(mine + first)
-                    found.append(steps)
+                    put_aside.append(steps)
                     state = np.asarray(catch.loop.status)[: len(own)].astype(int)
                     end = np.asarray(catch.loop.t)[: len(own)]
                     done = (state != Status.OK) | (end >= float(tolerances.end))
@@ -111,7 +111,7 @@ def crossings(
     except KeyboardInterrupt:
         interrupted = True
     order = np.argsort(np.concatenate(whose), kind="stable")
-    mine, steps = np.concatenate(whose)[order], np.concatenate(found)[order]
+    mine, steps = np.concatenate(whose)[order], np.concatenate(put_aside)[order]
     return Crossed(
         lanes=mine,
         met=_solved(plan, run, varying, mine, steps),
@@ -132,8 +132,8 @@ def _run_block(
         return int(np.max(catch.loop.steps))
 
     def going() -> bool:
-        live = (catch.loop.status == Status.OK) & (catch.loop.t < run.tolerances.end)
-        return bool(np.any(live))
+        status, t = np.asarray(catch.loop.status), np.asarray(catch.loop.t)
+        return bool(np.any((status == Status.OK) & (t < float(run.tolerances.end))))
 
     if not going():  # no lane starts: their statuses are all there is
         keep(catch)

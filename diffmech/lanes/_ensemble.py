@@ -20,19 +20,17 @@ from ._compiling import compiling_seconds
 from ._control import Tolerances
 from ._ensemble_record import Ensemble
 from ._failed import without_failed
+from ._given_reducers import reducers, stops, tangents_and_roles
 from ._host_loop import run_tiles
 from ._indefinite import indefinite_starts
 from ._lane_equations import Layout
 from ._prepare import (
     checked_tolerances,
     parameters,
-    reducers,
     require_room,
     spread_out,
     stabilisation,
     states,
-    stops,
-    tangents_and_roles,
 )
 from ._program_choice import choose_program, values_to_fix, worth_fixing
 from ._tableau import as_tableau

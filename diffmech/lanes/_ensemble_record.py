@@ -6,6 +6,7 @@ import equinox as eqx
 import numpy as np
 
 from .._checks import is_traced
+from .._printing import aligned
 from .._results import Status
 from .._typing import AnyArray
 from ..model import AbstractSystem
@@ -55,25 +56,32 @@ class Ensemble(eqx.Module):
         settings = self.settings
         steps = np.asarray(self.steps)
         each = 1e6 * self.running / max(len(self), 1)
-        lines = [
-            f"{self.system.name}: {len(self)} motions of {_span(settings['duration'])}",
-            f"  ended      {ends or 'none'}",
-            f"  values     {', '.join(self.values)}",
-            f"  steps      {steps.mean() if steps.size else 0:.0f} on average, "
-            f"{steps.max(initial=0)} at most; {settings['method']}, {_accuracy(settings)}",
-            f"  program    {settings['form']} ({settings['why']}), blocks of {settings['block']} "
-            f"on {settings['devices']} device{'s' * (settings['devices'] != 1)}",
-            f"  time       {self.compiling:.2f} s compiling, {self.running:.3g} s running "
-            f"({each:.3g} us a motion)",
+        rows = [
+            ("ended", ends or "none"),
+            ("values", ", ".join(self.values)),
+            (
+                "steps",
+                f"{steps.mean() if steps.size else 0:.0f} on average, {steps.max(initial=0)} at "
+                f"most; {settings['method']}, {_accuracy(settings)}",
+            ),
+            (
+                "program",
+                f"{settings['form']} ({settings['why']}), blocks of {settings['block']} on "
+                f"{settings['devices']} device{'s' * (settings['devices'] != 1)}",
+            ),
+            (
+                "time",
+                f"{self.compiling:.2f} s compiling, {self.running:.3g} s running ({each:.3g} us a "
+                "motion)",
+            ),
         ]
-        lines += [
-            f"  {kind.name:<10} {kind.sentence}"
-            for kind in kinds
-            if kind not in (Status.OK, Status.EVENT)
+        rows += [
+            (kind.name, kind.sentence) for kind in kinds if kind not in (Status.OK, Status.EVENT)
         ]
         if self.indefinite is not None:
-            lines += indefinite_lines(int(np.sum(self.indefinite)))
-        return "\n".join(lines)
+            rows += indefinite_rows(int(np.sum(self.indefinite)))
+        title = f"{self.system.name}: {len(self)} motions of {_span(settings['duration'])}"
+        return aligned(rows, title)
 
 
 def _span(duration: Any) -> str:
@@ -82,15 +90,23 @@ def _span(duration: Any) -> str:
     return f"{low:g} s" if low == high else f"{low:g} to {high:g} s"
 
 
-def indefinite_lines(count: int) -> list[str]:
-    """What a record says of motions that start without a definite mass matrix; none say nothing."""
+def indefinite_rows(count: int) -> list[tuple[str, str]]:
+    """What a record prints of motions that start with an indefinite mass matrix, if any do."""
     if not count:
         return []
     start = "1 motion starts" if count == 1 else f"{count} motions start"
     return [
-        f"  masses     {start} with a mass matrix that is not positive definite: a negative mass, "
-        "or a kinetic term missing?"
+        (
+            "masses",
+            f"{start} with a mass matrix that is not positive definite: a negative mass, or a "
+            "kinetic term missing?",
+        )
     ]
+
+
+def indefinite_lines(count: int) -> list[str]:
+    """The same as lines under a title."""
+    return [f"  {label:<10} {text}" for label, text in indefinite_rows(count)]
 
 
 def _accuracy(settings: dict[str, Any]) -> str:

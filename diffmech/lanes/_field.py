@@ -27,13 +27,14 @@ from ._lane_equations import Equations, Layout
 
 Lane = Any  # an array of shape (lanes,), or () where all lanes agree
 State = tuple[Lane, ...]
+Varies = Any  # a tree of truth values like a tree of parameters: which have the lanes' axis
 
 
 class LaneParameters(NamedTuple):
     """What a run's lanes are told: parameters, and the gains of a stabilisation."""
 
     params: Params  # leaves with the lanes' axis last, where they vary
-    varies: Any  # the same tree of truth values
+    varies: Varies
     gains: AbstractStabilisation | None
 
 

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from .._typing import Params, Scalar, ScalarFunction
+from .._typing import AnyArray, Params, Scalar, ScalarFunction
 
 
 class Instant(NamedTuple):
@@ -14,25 +14,25 @@ class Instant(NamedTuple):
     Attributes:
         t: time [s].
         q, qd, qdd: coordinates, rates and accelerations, shape (n,).
-        dq, dqd: the neighbours the reducer asked for, shape (k, n).
+        dq, dqd: the neighbours the reducer asked for by `tangents`, shape (k, n); else ().
         doublings: δ times 2**doublings is the neighbour's difference, shape (k,).
-        work: of forces and moving guides since the start [J], where asked for.
+        work: of forces and moving guides since the start [J], where `needs_work`; else ().
     """
 
-    t: Any
-    q: Any
-    qd: Any
-    qdd: Any
-    dq: Any = ()
-    dqd: Any = ()
-    doublings: Any = ()
-    work: Any = ()
+    t: Scalar
+    q: AnyArray
+    qd: AnyArray
+    qdd: AnyArray
+    dq: AnyArray = ()
+    dqd: AnyArray = ()
+    doublings: AnyArray = ()
+    work: Scalar = ()
 
 
 def between(before: Instant, after: Instant, part: Scalar) -> tuple[Any, Any, Any]:
     """(q, q̇, t) inside a step, `part` of the way from `before` to `after`.
 
-    The polynomial of degree 5 with the places, rates and accelerations of both ends.
+    The polynomial of degree 5 with the coordinates, rates and accelerations of both ends.
     """
     h = after.t - before.t
     start, turn = h * before.qd, h**2 * before.qdd

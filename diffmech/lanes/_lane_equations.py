@@ -86,8 +86,8 @@ class Equations:
         if fixed:
             leaves, structure = jax.tree.flatten(self.params)
             kept = [
-                places if values is None else constants(self.tape, np.reshape(values, places.shape))
-                for places, values in zip(leaves, fixed, strict=True)
+                own if values is None else constants(self.tape, np.reshape(values, own.shape))
+                for own, values in zip(leaves, fixed, strict=True)
             ]
             self.params = jax.tree.unflatten(structure, kept)
         # Rows of constraints are scaled by their sizes at the start of each lane, once and for all.
@@ -130,9 +130,9 @@ class Equations:
         """The same of the way back to the constraints."""
         return self._varying(self.target)
 
-    def _varying(self, places: list[Any]) -> int:
-        inputs = [int(place) for place in (*self.inputs, self.t)]
-        return len(varying_registers(self.tape, places, inputs).difference(inputs))
+    def _varying(self, registers: list[Any]) -> int:
+        inputs = [int(register) for register in (*self.inputs, self.t)]
+        return len(varying_registers(self.tape, registers, inputs).difference(inputs))
 
     def _power(self) -> Register:
         """dh/dt [W]."""
@@ -191,7 +191,7 @@ class Equations:
 
         q, qd = self.q, self.qd
         for _ in range(CORRECTIONS):
-            residual = write(tape, lambda *place: residual_of(laws, *place), q, self.t, self.params)
+            residual = write(tape, lambda *args: residual_of(laws, *args), q, self.t, self.params)
             q = corrected(q, residual)
         for _ in range(CORRECTIONS):
             rate = write(

@@ -93,33 +93,33 @@ def lanewise(
     results = jax.eval_shape(of_leaves, *examples)
     shapes, out = jax.tree.flatten(results)
     try:
-        made = _by_scalars(of_leaves, bundles) if by_scalars else None
+        entries_of = _by_scalars(of_leaves, bundles) if by_scalars else None
     except NotScalar:
-        made = None
-    if made is None:
+        entries_of = None
+    if entries_of is None:
         arrays = [stacked(bundle, lanes) for bundle in bundles]
         mapped = jax.vmap(of_leaves, in_axes=-1, out_axes=-1)(*arrays)
-        made = [bundled(array).entries for array in jax.tree.leaves(mapped)]
+        entries_of = [bundled(array).entries for array in jax.tree.leaves(mapped)]
     finished = [
         Bundle(
             tuple(jnp.broadcast_to(jnp.asarray(x, one.dtype), (lanes,)) for x in entries), one.shape
         )
-        for entries, one in zip(made, shapes, strict=True)
+        for entries, one in zip(entries_of, shapes, strict=True)
     ]
     return jax.tree.unflatten(out, finished)
 
 
 def _by_scalars(function: Callable[..., Any], bundles: list[Bundle]) -> list[tuple[Any, ...]]:
     tape = Tape()
-    places = [unknowns(tape, np.zeros(bundle.shape)) for bundle in bundles]
+    inputs = [unknowns(tape, np.zeros(bundle.shape)) for bundle in bundles]
     # One type for each kind of number: constants on a tape have no narrower ones.
     kinds = {"f": float, "i": int, "u": int, "b": bool}
     types = [jnp.result_type(kinds[np.dtype(bundle.dtype).kind]) for bundle in bundles]
-    outputs = jax.tree.leaves(write(tape, function, *places, dtypes=types))
+    outputs = jax.tree.leaves(write(tape, function, *inputs, dtypes=types))
     given = {
-        int(place): jnp.asarray(entry, dtype)
-        for array, bundle, dtype in zip(places, bundles, types, strict=True)
-        for place, entry in zip(array.ravel(), bundle.entries, strict=True)
+        int(register): jnp.asarray(entry, dtype)
+        for registers, bundle, dtype in zip(inputs, bundles, types, strict=True)
+        for register, entry in zip(registers.ravel(), bundle.entries, strict=True)
     }
     evaluation = Evaluation(tape, Lanes(), given)
     return [tuple(evaluation.of(array).ravel()) for array in outputs]

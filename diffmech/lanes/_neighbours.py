@@ -8,7 +8,7 @@ import numpy as np
 from .._checks import ROUNDINGS, float_dtype, is_traced
 from .._typing import AnyArray, Params
 from ._instant import Instant
-from ._reducer_protocol import AbstractReducer
+from ._reducer_protocol import AbstractReducer, Carry, Value
 from ._reducers import as_rows
 
 
@@ -21,10 +21,15 @@ class Megno(AbstractReducer):
     neighbours part as t, which is any regular motion whose periods depend on its amplitudes, both
     tend to 2; where their distance stays bounded (linear oscillators), Y does not grow and ⟨Y⟩
     tends to 0; in chaos Y → λ t and ⟨Y⟩ → λ t / 2 with the largest Lyapunov exponent λ; near an
-    attractor both fall without bound. (Cincotta & Simó, Astron. Astrophys. Suppl. 147 (2000) 205.)
+    attractor both fall without bound.
 
     Integrals are taken by Simpson's rule over every step, by parts: with ℓ = ln δ/δ₀,
     t Y / 2 = t ℓ − ∫ ℓ ds.
+
+    P. M. Cincotta and C. Simó, "Simple tools to study global dynamics in non-axisymmetric galactic
+    potentials, I", Astronomy and Astrophysics Supplement Series 147 (2000) 205-228;
+    P. M. Cincotta, C. M. Giordano and C. Simó, "Phase space structure of multi-dimensional systems
+    by means of the mean exponential growth factor of nearby orbits", Physica D 182 (2003) 151-178.
     """
 
     tangents: AnyArray
@@ -33,12 +38,12 @@ class Megno(AbstractReducer):
         """`direction` is (δq, δq̇), shape (2n,)."""
         self.tangents = as_rows((direction,))
 
-    def init(self, instant: Instant, params: Params) -> Any:
+    def init(self, instant: Instant, params: Params) -> Carry:
         """The start's time, the time since, ∫ s dℓ, ∫ Y ds and ℓ, all zero."""
         zero = jnp.zeros_like(instant.t)
         return {"start": instant.t, "t": zero, "area": zero, "total": zero, "log": zero}
 
-    def update(self, carry: Any, before: Instant, after: Instant, params: Params) -> Any:
+    def update(self, carry: Carry, before: Instant, after: Instant, params: Params) -> Carry:
         """The integrals over one step more."""
         s, h = carry["t"], after.t - before.t
         scale = jnp.exp(jnp.log(2.0) * (after.doublings[0] - before.doublings[0]))
@@ -66,7 +71,7 @@ class Megno(AbstractReducer):
             "log": last,
         }
 
-    def finish(self, carry: Any) -> Any:
+    def finish(self, carry: Carry) -> Value:
         """Y and ⟨Y⟩."""
         t = jnp.where(carry["t"] > 0, carry["t"], 1.0)
         return {"last": 2 * carry["area"] / t, "mean": carry["total"] / t}
@@ -92,7 +97,12 @@ class Sali(AbstractReducer):
     In chaos both turn into the direction that grows fastest, and the index falls as
     exp(−(λ₁ − λ₂) t), λ₁ and λ₂ the largest Lyapunov exponents; in regular motion of two or more
     freedoms it stays away from 0, in that of one freedom it falls as 1/t². Below 1e-15 it is
-    rounding. (Skokos, J. Phys. A 34 (2001) 10029.)
+    rounding.
+
+    Ch. Skokos, "Alignment indices: a new, simple method for determining the ordered or chaotic
+    nature of orbits", Journal of Physics A 34 (2001) 10029-10043; Ch. Skokos, Ch. Antonopoulos,
+    T. C. Bountis and M. N. Vrahatis, "Detecting order and chaos in Hamiltonian systems by the SALI
+    method", Journal of Physics A 37 (2004) 6269-6284.
     """
 
     tangents: AnyArray
@@ -103,15 +113,15 @@ class Sali(AbstractReducer):
         if self.tangents.shape[1] > 1 and not is_traced(self.tangents):
             _require_two_ways(np.asarray(self.tangents))
 
-    def init(self, instant: Instant, params: Params) -> Any:
+    def init(self, instant: Instant, params: Params) -> Carry:
         """The neighbours."""
         return instant.dq, instant.dqd
 
-    def update(self, carry: Any, before: Instant, after: Instant, params: Params) -> Any:
+    def update(self, carry: Carry, before: Instant, after: Instant, params: Params) -> Carry:
         """The neighbours now; their lengths do not matter."""
         return after.dq, after.dqd
 
-    def finish(self, carry: Any) -> Any:
+    def finish(self, carry: Carry) -> Value:
         """The index."""
         rows = jnp.concatenate(carry, axis=1)
         unit = rows / jnp.sqrt(jnp.sum(rows**2, axis=1))[:, None]
@@ -131,15 +141,15 @@ class Neighbours(AbstractReducer):
         """Each direction is (δq, δq̇), shape (2n,)."""
         self.tangents = as_rows(directions)
 
-    def init(self, instant: Instant, params: Params) -> Any:
+    def init(self, instant: Instant, params: Params) -> Carry:
         """The neighbours, and the doublings left out."""
         return instant.dq, instant.dqd, instant.doublings
 
-    def update(self, carry: Any, before: Instant, after: Instant, params: Params) -> Any:
+    def update(self, carry: Carry, before: Instant, after: Instant, params: Params) -> Carry:
         """The neighbours now."""
         return after.dq, after.dqd, after.doublings
 
-    def finish(self, carry: Any) -> Any:
+    def finish(self, carry: Carry) -> Value:
         """Their differences from the motion."""
         dq, dqd, doublings = carry
         return jnp.concatenate([dq, dqd], axis=1) * jnp.exp(jnp.log(2.0) * doublings)[:, None]

@@ -16,9 +16,10 @@ import numpy as np
 from .._typing import AnyArray, Params
 from ..model import ExplicitLaws, Laws
 from ..motion import AbstractStabilisation, Projection, kept_of
-from ._block import Block, Role
-from ._field import AbstractField, ArrayField, Lane, LaneParameters, ScalarField, State
+from ._block import Block
+from ._field import AbstractField, ArrayField, Lane, LaneParameters, ScalarField, State, Varies
 from ._lane_equations import Equations, Fixed, Layout
+from ._reduction import Reduction
 from ._step import rolled_step, unrolled_step
 from ._tableau import Tableau
 
@@ -75,25 +76,18 @@ class Program:
         parameters: LaneParameters,
         t: Lane,
         start: State,
-        lanes: int,
-        *,
-        reducers: tuple[tuple[Any, Any], ...] = (),
-        roles: tuple[Role, ...] = (),
-        params: Params = (),
+        reduction: Reduction = Reduction(),  # noqa: B008 (it is a constant)
     ) -> Block:
-        """A block of so many lanes; what reducers need, if there are any, is said in `Block`."""
+        """A block of lanes that start so, and what is kept of its motions."""
         return Block(
             field=self.field(parameters, t, start),
             advance=unrolled_step if self.form is Form.UNROLLED else rolled_step,
             tableau=self.tableau,
-            reducers=reducers,
-            roles=roles,
-            params=params,
+            reduction=reduction,
             projecting=isinstance(parameters.gains, Projection),
-            lanes=lanes,
         )
 
-    def sound_starts(self, start: AnyArray, t: Lane, params: Params, varies: Any) -> Any:
+    def sound_starts(self, start: AnyArray, t: Lane, params: Params, varies: Varies) -> Lane:
         """Which lanes start from finite numbers and on their constraints, shape (lanes,).
 
         `start` is of shape (2n, lanes); `params` have the lanes' axis last where `varies`.
@@ -130,8 +124,8 @@ def _equations(
 
 
 def keeps_constraints(
-    laws: Laws | ExplicitLaws, start: AnyArray, t: Lane, params: Params, varies: Any
-) -> Any:
+    laws: Laws | ExplicitLaws, start: AnyArray, t: Lane, params: Params, varies: Varies
+) -> Lane:
     """Which lanes start on their constraints, up to printed digits; `start` is (2n, lanes)."""
     n = start.shape[0] // 2
     if not isinstance(laws, Laws) or not laws.constraints:

@@ -2,13 +2,17 @@
 
 import inspect
 from abc import abstractmethod
-from typing import Any, ClassVar
+from collections.abc import Callable
+from typing import Any, ClassVar, TypeAlias
 
 import equinox as eqx
 
 from .._checks import briefly
-from .._typing import AnyArray, Params
+from .._typing import AnyArray, Params, Truth
 from ._instant import Instant
+
+Carry: TypeAlias = Any  # a pytree of arrays of one motion, whose shapes and types stay
+Value: TypeAlias = Any  # a pytree of arrays of one motion
 
 # What each method of the protocol is called with.
 _ARGUMENTS = {
@@ -63,7 +67,7 @@ class AbstractReducer(eqx.Module):
     - `tangents`, shape (k, 2n): neighbours (δq, δq̇) of the start, to be carried along by the
       motion's linear equations as `Instant.dq`, `Instant.dqd`, shape (k, n), and
       `Instant.doublings`, (k,). None by default: then these are ().
-    - `needs_work`: whether `Instant.work` [J] is wanted; by default it is ().
+    - `needs_work`, of the class: true if `Instant.work` [J] is wanted; by default it is ().
 
     What is read off the motion at given times, or at its end, is an `AbstractSample`.
 
@@ -75,18 +79,18 @@ class AbstractReducer(eqx.Module):
     needs_work: ClassVar[bool] = False
 
     @abstractmethod
-    def init(self, instant: Instant, params: Params) -> Any:
+    def init(self, instant: Instant, params: Params) -> Carry:
         """The carry at the start."""
 
     @abstractmethod
-    def update(self, carry: Any, before: Instant, after: Instant, params: Params) -> Any:
+    def update(self, carry: Carry, before: Instant, after: Instant, params: Params) -> Carry:
         """The carry after an accepted step from `before` to `after`."""
 
     @abstractmethod
-    def finish(self, carry: Any) -> Any:
+    def finish(self, carry: Carry) -> Value:
         """What is kept, made of the last carry."""
 
-    def done(self, carry: Any) -> Any:
+    def done(self, carry: Carry) -> Truth | bool:
         """Whether the motion may end, a truth value; never, by default."""
         del carry
         return False
@@ -111,21 +115,21 @@ class AbstractSample(AbstractReducer):
     times: AnyArray | None = eqx.field(default=None, init=False)
 
     @abstractmethod
-    def sample(self, instant: Instant, params: Params) -> Any:
+    def sample(self, instant: Instant, params: Params) -> Value:
         """What is kept of the motion at this instant."""
 
-    def init(self, instant: Instant, params: Params) -> Any:
+    def init(self, instant: Instant, params: Params) -> Carry:
         """Nothing is carried."""
         del instant, params
         return ()
 
-    def update(self, carry: Any, before: Instant, after: Instant, params: Params) -> Any:
+    def update(self, carry: Carry, before: Instant, after: Instant, params: Params) -> Carry:
         """Nothing is carried."""
         del before, after, params
         return carry
 
-    def finish(self, carry: Any) -> Any:
-        """Never asked for: samples take its place."""
+    def finish(self, carry: Carry) -> Value:
+        """Not called: what is kept are the samples."""
         return carry
 
 
@@ -145,14 +149,17 @@ def require_reducer(given: Any, name: str) -> AbstractReducer:
             f" (methods init, update, finish) or `dm.reducers.AbstractSample` (sample), but "
             f"{name!r} is {briefly(given)}"
         )
-    asked = _ARGUMENTS if isinstance(given, AbstractSample) else _ARGUMENTS.keys() - {"sample"}
-    for method in asked:
-        _require_arguments(getattr(given, method), name, method)
+    methods = [given.init, given.update, given.finish, given.done]
+    if isinstance(given, AbstractSample):
+        methods.append(given.sample)
+    for method, (called, arguments) in zip(methods, _ARGUMENTS.items(), strict=False):
+        _require_arguments(method, name, called, arguments)
     return given
 
 
-def _require_arguments(method: Any, name: str, called: str) -> None:
-    wanted = _ARGUMENTS[called]
+def _require_arguments(
+    method: Callable[..., Any], name: str, called: str, wanted: tuple[str, ...]
+) -> None:
     signature = inspect.signature(method)
     try:
         signature.bind(*wanted)

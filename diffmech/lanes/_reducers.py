@@ -10,11 +10,11 @@ import numpy as np
 from jax import lax
 
 from .._checks import ROUNDINGS, as_array, is_traced
-from .._typing import AnyArray, Params, ScalarFunction
+from .._typing import AnyArray, Params, Scalar, ScalarFunction, Truth
 from ..model import AbstractSystem, ExplicitLaws, Laws
 from ..motion import energy_of
 from ._instant import Instant, between, peak
-from ._reducer_protocol import AbstractReducer, AbstractSample
+from ._reducer_protocol import AbstractReducer, AbstractSample, Carry, Value
 
 _HALVINGS = 40  # of the step in which a condition became true: down to 1e-12 of it
 
@@ -39,15 +39,15 @@ class Largest(AbstractReducer):
 
     function: ScalarFunction
 
-    def init(self, instant: Instant, params: Params) -> Any:
+    def init(self, instant: Instant, params: Params) -> Carry:
         """The value at the start."""
         return _value(self.function, instant, params)
 
-    def update(self, carry: Any, before: Instant, after: Instant, params: Params) -> Any:
+    def update(self, carry: Carry, before: Instant, after: Instant, params: Params) -> Carry:
         """The larger of what was and the step's peak."""
         return jnp.maximum(carry, peak(self.function, before, after, params)[1])
 
-    def finish(self, carry: Any) -> Any:
+    def finish(self, carry: Carry) -> Value:
         """The largest."""
         return carry
 
@@ -57,18 +57,18 @@ class Smallest(AbstractReducer):
 
     function: ScalarFunction
 
-    def _negative(self, *state: Any) -> Any:
+    def _negative(self, *state: Any) -> AnyArray:
         return -self.function(*state)
 
-    def init(self, instant: Instant, params: Params) -> Any:
+    def init(self, instant: Instant, params: Params) -> Carry:
         """The value at the start."""
         return _value(self.function, instant, params)
 
-    def update(self, carry: Any, before: Instant, after: Instant, params: Params) -> Any:
+    def update(self, carry: Carry, before: Instant, after: Instant, params: Params) -> Carry:
         """The smaller of what was and the step's trough."""
         return jnp.minimum(carry, -peak(self._negative, before, after, params)[1])
 
-    def finish(self, carry: Any) -> Any:
+    def finish(self, carry: Carry) -> Value:
         """The smallest."""
         return carry
 
@@ -86,7 +86,7 @@ class FirstTime(AbstractReducer):
     condition: Callable[..., Any]
     stop: bool = eqx.field(static=True, default=True)
 
-    def _holds(self, q: Any, qd: Any, t: Any, params: Params) -> Any:
+    def _holds(self, q: AnyArray, qd: AnyArray, t: Scalar, params: Params) -> Any:
         value = self.condition(q, qd, t, params)
         return value if jnp.asarray(value).dtype == bool else value >= 0
 
@@ -94,14 +94,14 @@ class FirstTime(AbstractReducer):
         value = jax.eval_shape(self.condition, at.q, at.qd, at.t, params)
         return value.dtype == bool
 
-    def init(self, instant: Instant, params: Params) -> Any:
+    def init(self, instant: Instant, params: Params) -> Carry:
         """Not yet, unless it holds from the start: then a step of no length, at the start."""
         q, qd, t = instant.q, instant.qd, instant.t
         start = Instant(t, q, qd, jnp.zeros_like(q))
         holds = jnp.asarray(self._holds(q, qd, t, params), bool)
         return holds, start, start, jnp.zeros_like(t), params
 
-    def update(self, carry: Any, before: Instant, after: Instant, params: Params) -> Any:
+    def update(self, carry: Carry, before: Instant, after: Instant, params: Params) -> Carry:
         """The step in which it came to hold, and a part of it at which it does."""
         held, start, end, part, used = carry
         if self._is_truth(after, params):
@@ -121,11 +121,11 @@ class FirstTime(AbstractReducer):
             used,
         )
 
-    def done(self, carry: Any) -> Any:
+    def done(self, carry: Carry) -> Truth:
         """Whether the condition has held, if motions are to stop there."""
         return carry[0] if self.stop else jnp.zeros_like(carry[0])
 
-    def finish(self, carry: Any) -> Any:
+    def finish(self, carry: Carry) -> Value:
         """The time, by halving the step, and one Newton step that carries derivatives."""
         held, before, after, part, params = carry
         frozen = lax.stop_gradient((before, after, params))
@@ -160,11 +160,11 @@ class Crossings(AbstractReducer):
     function: ScalarFunction
     direction: int = eqx.field(static=True, default=0)
 
-    def init(self, instant: Instant, params: Params) -> Any:
+    def init(self, instant: Instant, params: Params) -> Carry:
         """No crossing."""
         return jnp.zeros_like(instant.t)
 
-    def update(self, carry: Any, before: Instant, after: Instant, params: Params) -> Any:
+    def update(self, carry: Carry, before: Instant, after: Instant, params: Params) -> Carry:
         """One more if the sign has changed."""
         old = self.function(before.q, before.qd, before.t, params)
         new = self.function(after.q, after.qd, after.t, params)
@@ -172,7 +172,7 @@ class Crossings(AbstractReducer):
         counted = {1: rising, -1: falling, 0: rising | falling}[self.direction]
         return carry + jnp.where(counted, 1.0, 0.0)
 
-    def finish(self, carry: Any) -> Any:
+    def finish(self, carry: Carry) -> Value:
         """How many there were."""
         return carry
 
@@ -204,12 +204,12 @@ class EnergyError(AbstractReducer):
     def __init__(self, system: AbstractSystem):
         self.laws = system.laws
 
-    def init(self, instant: Instant, params: Params) -> Any:
+    def init(self, instant: Instant, params: Params) -> Carry:
         """h₀, no imbalance, and T [J]."""
         energy = energy_of(self.laws, instant.q, instant.qd, instant.t, params)
         return energy.total, jnp.zeros_like(instant.t), jnp.nan_to_num(energy.kinetic)
 
-    def update(self, carry: Any, before: Instant, after: Instant, params: Params) -> Any:
+    def update(self, carry: Carry, before: Instant, after: Instant, params: Params) -> Carry:
         """The worst imbalance so far, and the scale it is measured by."""
         start, worst, scale = carry
         energy = energy_of(self.laws, after.q, after.qd, after.t, params)
@@ -218,7 +218,7 @@ class EnergyError(AbstractReducer):
             return start, worst, scale
         return start, worst, jnp.maximum(scale, jnp.maximum(energy.kinetic, jnp.abs(after.work)))
 
-    def finish(self, carry: Any) -> Any:
+    def finish(self, carry: Carry) -> Value:
         """The relative imbalance; none where nothing moves by more than the rounding of h."""
         start, worst, scale = carry
         part = worst / jnp.where(scale > 0, scale, 1.0)
@@ -247,16 +247,16 @@ class Growth(AbstractReducer):
         """Each direction is (δq, δq̇), shape (2n,)."""
         self.tangents = as_rows(directions)
 
-    def init(self, instant: Instant, params: Params) -> Any:
+    def init(self, instant: Instant, params: Params) -> Carry:
         """‖δ₀‖², and no doublings."""
         zero = jnp.zeros(self.tangents.shape[0], self.tangents.dtype)
         return jnp.sum(self.tangents**2, axis=1), zero
 
-    def update(self, carry: Any, before: Instant, after: Instant, params: Params) -> Any:
+    def update(self, carry: Carry, before: Instant, after: Instant, params: Params) -> Carry:
         """‖δ‖² as scaled, and the doublings left out."""
         return jnp.sum(after.dq**2, axis=1) + jnp.sum(after.dqd**2, axis=1), after.doublings
 
-    def finish(self, carry: Any) -> Any:
+    def finish(self, carry: Carry) -> Value:
         """ln of the growth."""
         size, doublings = carry
         start = jnp.sum(self.tangents**2, axis=1)

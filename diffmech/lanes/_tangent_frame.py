@@ -1,9 +1,9 @@
 """One motion with a frame of neighbours, made orthonormal again after every step.
 
 The neighbours δ obey the motion's linear equations. Left alone they would all turn into the
-direction that grows fastest; Gram and Schmidt keep them apart, and the logarithms of the lengths
-they take away are the growth of lines, areas, volumes. Steps and their control go on across it:
-tangents are linear, so that their rates are turned with them.
+direction that grows fastest; Gram and Schmidt's Y = Q R keeps them apart, and ln rᵢᵢ is the growth
+of lines, areas, volumes (Benettin et al. 1980, cited in full in `dm.lyapunov`). Steps and their
+control go on across it: tangents are linear, so that their rates are turned with them.
 """
 
 from typing import Any, NamedTuple
@@ -27,11 +27,11 @@ from ._prepare import checked_tolerances, stabilisation
 from ._program import Program
 from ._program_choice import choose_program
 
-STOPS = 256  # at most, in one call of the compiled program
+MOST_STOPS = 256  # at most, in one call of the compiled program
 
 
-class FrameRun(NamedTuple):
-    """The numbers of a run."""
+class TangentRun(NamedTuple):
+    """The numbers of a run; `start` is (q, q̇)."""
 
     start: AnyArray  # (2n,)
     params: Params
@@ -39,7 +39,7 @@ class FrameRun(NamedTuple):
     tolerances: Tolerances
 
 
-class Frame(NamedTuple):
+class TangentFrame(NamedTuple):
     """Where the motion is, and by how much its neighbourhood has grown.
 
     Attributes:
@@ -52,12 +52,12 @@ class Frame(NamedTuple):
 
     @property
     def status(self) -> Status:
-        """How it is doing."""
+        """OK while the motion can go on, else why it ended."""
         return Status(int(self.loop.status[0]))
 
 
 class Reached(NamedTuple):
-    """What was found at some stops: growth (stops, k), states (stops, n) each, times (stops,)."""
+    """At the stops reached: Σ ln rᵢᵢ, shape (stops, k); q, q̇, (stops, n); t [s], (stops,)."""
 
     grown: AnyArray
     q: AnyArray
@@ -65,7 +65,7 @@ class Reached(NamedTuple):
     t: AnyArray
 
 
-def frame_of(
+def tangent_frame_of(
     system: AbstractSystem,
     q: AnyArray,
     qd: AnyArray,
@@ -75,12 +75,12 @@ def frame_of(
     t0: Any,
     duration: Any,
     rtol: Any,
-) -> tuple[Program, FrameRun, Frame]:
-    """A motion about to start with `directions`, shape (k, 2n), for `frame_at` to carry on."""
+) -> tuple[Program, TangentRun, TangentFrame]:
+    """A motion about to start, with neighbours in `directions`, shape (k, 2n)."""
     how = stabilisation(system, None)
     layout = Layout(system.n, len(directions), work=False)
     program, _ = choose_program(None, system.laws, layout, system.params, how)
-    run = FrameRun(
+    run = TangentRun(
         start=in_force(np.concatenate([q, qd])),
         params=params,
         stabilise=jax.tree.map(in_force, how),
@@ -89,15 +89,15 @@ def frame_of(
     return program, run, _begin(program, run, in_force(directions))
 
 
-def frame_at(
-    program: Program, run: FrameRun, frame: Frame, stops: np.ndarray, most: int
-) -> tuple[Frame, Reached]:
-    """Carried on to some stops, increasing, at most `STOPS`; and what was met there.
+def tangent_frame_at(
+    program: Program, run: TangentRun, frame: TangentFrame, stops: np.ndarray, most: int
+) -> tuple[TangentFrame, Reached]:
+    """A frame carried on to `stops` [s], increasing, at most `MOST_STOPS`; and what it is there.
 
     After `most` steps it comes back before the last of them; so does a motion that fails.
     """
     count = len(stops)
-    padded = np.full(STOPS, stops[-1], stops.dtype)
+    padded = np.full(MOST_STOPS, stops[-1], stops.dtype)
     padded[:count] = stops
     frame, reached, met = _advance(
         program,
@@ -110,43 +110,50 @@ def frame_at(
     return frame, jax.tree.map(lambda leaf: np.asarray(leaf)[: int(met)], reached)
 
 
-def _block(program: Program, run: FrameRun) -> Block:
+def _block(program: Program, run: TangentRun) -> Block:
     start = tuple(run.start[i : i + 1] for i in range(2 * program.layout.n))
     varies = jax.tree.map(lambda _: False, run.params)
     parameters = LaneParameters(run.params, varies, run.stabilise)
-    return program.block(parameters, run.tolerances.start, start, lanes=1)
+    return program.block(parameters, run.tolerances.start, start)
 
 
 @eqx.filter_jit
-def _begin(program: Program, run: FrameRun, directions: Any) -> Frame:
+def _begin(program: Program, run: TangentRun, directions: AnyArray) -> TangentFrame:
     y = tuple(jnp.ravel(jnp.concatenate([run.start, jnp.ravel(directions)]))[:, None])
     loop = _block(program, run).begin(y, jnp.ones(1, bool), run.tolerances)
     loop, _ = _orthonormal(program.layout, loop)
-    return Frame(loop, jnp.zeros(program.layout.tangents, run.start.dtype))
+    return TangentFrame(loop, jnp.zeros(program.layout.tangents, run.start.dtype))
 
 
 @eqx.filter_jit
 def _advance(
-    program: Program, run: FrameRun, frame: Frame, stops: Any, count: Any, most: Any
-) -> tuple[Frame, Reached, Any]:
+    program: Program,
+    run: TangentRun,
+    frame: TangentFrame,
+    stops: AnyArray,
+    count: AnyArray,
+    most: AnyArray,
+) -> tuple[TangentFrame, Reached, AnyArray]:
     block, n = _block(program, run), program.layout.n
 
-    def short_of(stop: Any, frame: Frame, left: Any) -> Any:
+    def short_of(stop: Any, frame: TangentFrame, left: Any) -> Any:
         return ((frame.loop.status == Status.OK) & (frame.loop.t < stop))[0] & (left > 0)
 
-    def reach(stop: Any, frame: Frame, left: Any) -> tuple[Frame, Any]:
-        def step(carry: tuple[Frame, Any]) -> tuple[Frame, Any]:
+    def reach(stop: Any, frame: TangentFrame, left: Any) -> tuple[TangentFrame, Any]:
+        def step(carry: tuple[TangentFrame, Any]) -> tuple[TangentFrame, Any]:
             frame, left = carry
             loop, grown = _orthonormal(program.layout, block.step(frame.loop, stop, run.tolerances))
-            return Frame(loop, frame.grown + grown), left - 1
+            return TangentFrame(loop, frame.grown + grown), left - 1
 
         return lax.while_loop(lambda carry: short_of(stop, *carry), step, (frame, left))
 
-    def going(carry: tuple[Frame, Any, Reached, Any]) -> Any:
+    def going(carry: tuple[TangentFrame, Any, Reached, Any]) -> Any:
         frame, left, _, i = carry
         return (i < count) & (left > 0) & (frame.loop.status == Status.OK)[0]
 
-    def one(carry: tuple[Frame, Any, Reached, Any]) -> tuple[Frame, Any, Reached, Any]:
+    def one(
+        carry: tuple[TangentFrame, Any, Reached, Any],
+    ) -> tuple[TangentFrame, Any, Reached, Any]:
         frame, left, kept, i = carry
         frame, left = reach(stops[i], frame, left)
         q, qd = (jnp.concatenate(part) for part in program.layout.pair(frame.loop.y, 0))
@@ -154,15 +161,14 @@ def _advance(
         kept = jax.tree.map(lambda room, x: room.at[i].set(x), kept, here)
         return frame, left, kept, i + (here.t >= stops[i])
 
-    rooms = Reached(
-        *(jnp.zeros((STOPS, *shape), stops.dtype) for shape in (frame.grown.shape, (n,), (n,), ()))
-    )
+    shapes = frame.grown.shape, (n,), (n,), ()
+    rooms = Reached(*(jnp.zeros((MOST_STOPS, *shape), stops.dtype) for shape in shapes))
     start = (frame, most, rooms, jnp.zeros((), count.dtype))
     frame, _, kept, met = lax.while_loop(going, one, start)
     return frame, kept, met
 
 
-def _orthonormal(layout: Layout, loop: Loop) -> tuple[Loop, Any]:
+def _orthonormal(layout: Layout, loop: Loop) -> tuple[Loop, AnyArray]:
     """The tangents by Gram and Schmidt, and the logarithms of their lengths, shape (k,).
 
     D = A Y are the tangents' rates; what makes Q of Y = Q R makes A Q of them.

@@ -17,13 +17,14 @@ from jax.sharding import Mesh, PartitionSpec
 
 from .._typing import AnyArray, Params
 from ..motion import AbstractStabilisation
-from ._block import Outcome, Role
+from ._block import Outcome
 from ._control import Tolerances
-from ._field import LaneParameters
+from ._field import LaneParameters, Varies
 from ._lanewise import bundled, shared
 from ._packing import Packed, pack, unpack
 from ._program import Program
 from ._reducer_protocol import AbstractReducer
+from ._reduction import Reduction, Role, Split
 
 _AXIS = "devices"
 
@@ -48,7 +49,7 @@ class Run(NamedTuple):
     """The numbers of a run that all lanes share, and which parameters they do not."""
 
     params: Params
-    varies: Any  # a tree of truth values like params
+    varies: Varies
     stabilise: AbstractStabilisation | None
     reducers: tuple[AbstractReducer, ...]
     tangents: AnyArray  # (k, 2n)
@@ -73,7 +74,7 @@ def _run_block(plan: Plan, run: Run, start: AnyArray, varying: list[AnyArray]) -
     reducers = []
     for reducer in run.reducers:
         arrays, rest = eqx.partition(reducer, eqx.is_array)
-        reducers.append((jax.tree.map(shared, arrays), rest))
+        reducers.append(Split(jax.tree.map(shared, arrays), rest))
     layout = program.layout
     y = tuple(start[i] for i in range(2 * layout.n))
     y += tuple(jnp.broadcast_to(entry, y[0].shape) for row in run.tangents for entry in row)
@@ -82,15 +83,12 @@ def _run_block(plan: Plan, run: Run, start: AnyArray, varying: list[AnyArray]) -
         LaneParameters(params, run.varies, run.stabilise),
         tolerances.start,
         y,
-        plan.lanes,
-        reducers=tuple(reducers),
-        roles=plan.roles,
-        params=bundles,
+        Reduction(tuple(reducers), plan.roles, bundles, plan.lanes),
     )
     return block.run(y, sound, tolerances, stops)
 
 
-def with_varying(params: Params, varies: Any, varying: Iterable[AnyArray]) -> Params:
+def with_varying(params: Params, varies: Varies, varying: Iterable[AnyArray]) -> Params:
     """Parameters with lanes' own in place of those that vary, in their order."""
     leaves, structure = jax.tree.flatten(params)
     own = iter(varying)
