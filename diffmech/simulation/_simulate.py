@@ -125,8 +125,14 @@ def simulate(
       keeps what was computed.
 
     New parameters, states, tolerances, durations and numbers of samples (up to 1024, then up to the
-    next power of two) do not recompile; another method or machine does. Under `jit`, `grad` or
-    `vmap` the run is one `diffrax.diffeqsolve`, and failures show in `status` only.
+    next power of two) do not recompile; another method or machine does.
+
+    Under `jit`, `grad` or `vmap` the run is one `diffrax.diffeqsolve`: the same motion and the same
+    event, with four differences. It watches one event and judges it at the ends of steps only.
+    Failures show in `status`, as the step that failed saw them (an eager run looks for the reason
+    behind it: a singular mass matrix, a function that is NaN). Samples that were not reached, and
+    the end of a failed run, are NaN instead of left out. A run that comes to no end takes all its
+    `max_steps`.
 
     **Raises:** `ValueError` for a wrong call, `SimulationError` for a failed run.
     """
