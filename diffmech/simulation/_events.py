@@ -98,13 +98,13 @@ def as_events(
             "{'upright': lambda q, qd, t, params: q[0] - jnp.pi}, but is a "
             f"{type(events).__name__}"
         )
-    made = tuple(e if isinstance(e, Event) else Event(e) for e in events.values())
-    version_of(*(event.condition for event in made))
+    watched = tuple(e if isinstance(e, Event) else Event(e) for e in events.values())
+    version_of(*(event.condition for event in watched))
     vector = jax.ShapeDtypeStruct((system.n,), float)
     time = jax.ShapeDtypeStruct((), float)
-    for name, event in zip(events, made, strict=True):
+    for name, event in zip(events, watched, strict=True):
         trial_condition(event.condition, f"events[{name!r}]", vector, vector, time, params)
-    return tuple(events), tuple(_becoming_true(e, vector, time, params) for e in made)
+    return tuple(events), tuple(_becoming_true(e, vector, time, params) for e in watched)
 
 
 def _becoming_true(event: Event, vector: Any, time: Any, params: Params) -> Event:

@@ -120,7 +120,7 @@ class _Halving(optx.AbstractRootFinder[Any, Any, Any, _Bracket]):
         options: dict[str, Any],
         state: _Bracket,
         tags: frozenset[object],
-    ) -> tuple[Truth, optx.RESULTS]:
+    ) -> tuple[jax.Array, optx.RESULTS]:
         del fn, y, args, options, tags
         return state.halvings >= BISECTIONS, optx.RESULTS.successful
 
