@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from .._checks import ROUNDINGS, as_count, float_dtype, is_traced, numbers_stay_numbers
+from .._printing import aligned
 from .._suggest import quoted, suggestion
 from .._typing import AnyArray, Coordinates, Number, Params
 from .._void import void
@@ -34,9 +35,9 @@ class Assembly(eqx.Module):
     """A consistent state, and what had to be changed to get there. Unpacks as `q, qd = assembly`.
 
     Attributes:
-        q, qd: coordinates and rates that obey the constraints, shape (n,).
-        moved, moved_rates: what was added to the state given, shape (n,).
-        violations: what is left of φ and φ̇, shape (m,) each.
+        q, qd: coordinates and rates [1/s] that obey the constraints, shape (n,).
+        moved, moved_rates: q − q0 and q̇ − q̇0, shape (n,).
+        violations: what is left of φ(q, t) and of φ̇ (or A q̇ + a), shape (m,) each.
         before: the same of the state given.
         names: of the coordinates; rows: of the constraints.
     """
@@ -54,12 +55,12 @@ class Assembly(eqx.Module):
         return iter((self.q, self.qd))
 
     def __str__(self) -> str:
-        return "\n".join(
+        left = self.violations
+        return aligned(
             [
-                "place   " + _change(self.names, self.moved, "", self.before.place),
-                "rates   " + _change(self.names, self.moved_rates, "_dot", self.before.rate),
-                f"left    {_size(self.violations.place):.0e} in place, "
-                f"{_size(self.violations.rate):.0e} in rates",
+                ("place", _change(self.names, self.moved, "", self.before.place)),
+                ("rates", _change(self.names, self.moved_rates, "_dot", self.before.rate)),
+                ("left", f"{_size(left.place):.0e} in place, {_size(left.rate):.0e} in rates"),
             ]
         )
 
@@ -85,7 +86,8 @@ def _change(names: tuple[str, ...], moved: Any, suffix: str, before: Any) -> str
 _violated = eqx.filter_jit(violations_of)
 
 
-def _held(system: AbstractSystem, fixed: Sequence[str]) -> np.ndarray:
+def _fixed_mask(system: AbstractSystem, fixed: Sequence[str]) -> np.ndarray:
+    """Which coordinates are named, shape (n,)."""
     names = list(system.coordinates)
     if isinstance(fixed, str):
         fixed = (fixed,)
@@ -131,33 +133,33 @@ def assemble(
     require_constraints(system, "assemblies")
     branch = as_count(branch, "branch", 0)
     guess, rates, t_, params_ = prepare(system, t, params, q0=q0, qd0=qd0)
-    held = _held(system, fixed)
+    mask = _fixed_mask(system, fixed)
     if is_traced(guess, rates, t_, params_):
-        return _traced(system, guess, rates, t_, params_, held, branch)
+        return _traced(system, guess, rates, t_, params_, mask, branch)
     with numbers_stay_numbers():
-        return _found(system, guess, rates, t_, params_, held, branch)
+        return _searched(system, guess, rates, t_, params_, mask, branch)
 
 
-def _found(
-    system: AbstractSystem, guess: Any, rates: Any, t: Any, params: Params, held: Any, branch: int
+def _searched(
+    system: AbstractSystem, guess: Any, rates: Any, t: Any, params: Params, fixed: Any, branch: int
 ) -> Assembly:
     """Searched for from numbers; what cannot be found is refused with the reason."""
     laws: Any = system.laws
     if branch:
-        q, left = _other_branch(system, guess, t, params, held, branch)
+        q, left = _other_branch(system, guess, t, params, fixed, branch)
     else:
-        q, left = closed_near(laws, guess, guess, t, params, held)
+        q, left = closed_near(laws, guess, guess, t, params, fixed)
     if not np.all(np.isfinite(left)):
         _, jacobian = mass_and_rows(laws, guess, t, params)
         place = _violated(laws, guess, rates, t, params).place
         require_defined(system, guess, place, jacobian)
-    _require_closed(system, q, left, held)
-    qd, slipping = rates_near(laws, q, rates, t, params, held)
+    _require_closed(system, q, left, fixed)
+    qd, slipping = rates_near(laws, q, rates, t, params, fixed)
     size = 1.0 + _size(qd)
     if not _size(slipping) < _closed() * size:
         row = int(np.argmax(np.abs(slipping)))
         raise ValueError(
-            f"no rates of {system.name!r} obey all constraints{_with(system, held)}: "
+            f"no rates of {system.name!r} obey all constraints{_with(system, fixed)}: "
             f"{system.rows[row]} is left with {float(slipping[row]):.3g}; "  # pyright: ignore
             "`doctor` tells which rows are in conflict"
         )
@@ -174,7 +176,7 @@ def _found(
 
 
 def _traced(
-    system: AbstractSystem, guess: Any, rates: Any, t: Any, params: Params, held: Any, branch: int
+    system: AbstractSystem, guess: Any, rates: Any, t: Any, params: Params, fixed: Any, branch: int
 ) -> Assembly:
     """The same under a transformation of JAX's: differentiable, and NaN where nothing closes."""
     if branch:
@@ -184,12 +186,12 @@ def _traced(
         )
     laws: Any = system.laws
     plain = jax.lax.stop_gradient((guess, t, params))
-    q, left = closed_near(laws, plain[0], *plain, held)
+    q, left = closed_near(laws, plain[0], *plain, fixed)
     mass = mass_matrix_of(laws, guess, jnp.zeros_like(guess), t, params)
-    q = with_derivative(q, guess, mass, lambda x: residual_of(laws, x, t, params), held)
-    qd, slipping = rates_near(laws, *jax.lax.stop_gradient((q, rates, t, params)), held)
+    q = with_derivative(q, guess, mass, lambda x: residual_of(laws, x, t, params), fixed)
+    qd, slipping = rates_near(laws, *jax.lax.stop_gradient((q, rates, t, params)), fixed)
     mass = mass_matrix_of(laws, q, rates, t, params)
-    qd = with_derivative(qd, rates, mass, lambda x: rate_residual_of(laws, q, x, t, params), held)
+    qd = with_derivative(qd, rates, mass, lambda x: rate_residual_of(laws, q, x, t, params), fixed)
     sound = _biggest(left) < _closed() * (1.0 + _biggest(q))
     sound &= _biggest(slipping) < _closed() * (1.0 + _biggest(qd))
     q, qd = void(q, ~sound), void(qd, ~sound)
@@ -209,8 +211,8 @@ def _biggest(values: Any) -> Any:
     return jnp.max(jnp.abs(values), initial=0.0)
 
 
-def _with(system: AbstractSystem, held: np.ndarray) -> str:
-    names = [name for name, fixed in zip(system.coordinates, held, strict=True) if fixed]
+def _with(system: AbstractSystem, fixed: np.ndarray) -> str:
+    names = [name for name, own in zip(system.coordinates, fixed, strict=True) if own]
     return f" with {', '.join(names)} fixed" if names else ""
 
 
@@ -232,48 +234,48 @@ def is_closed(q: Any, residual: Any) -> bool:
     return _size(residual) < _closed() * (1.0 + _size(q))
 
 
-def _require_closed(system: AbstractSystem, q: Any, left: Any, held: np.ndarray) -> None:
+def _require_closed(system: AbstractSystem, q: Any, left: Any, fixed: np.ndarray) -> None:
     if is_closed(q, left):
         return
     order = np.argsort(-np.abs(left))[:3]
     gaps = ", ".join(f"{system.rows[i]} by {float(left[i]):.3g}" for i in order)  # pyright: ignore
     raise ValueError(
-        f"{system.name!r} cannot close{_with(system, held)}: the nearest it comes misses {gaps}, "
+        f"{system.name!r} cannot close{_with(system, fixed)}: the nearest it comes misses {gaps}, "
         f"at q = {np.array2string(np.asarray(q), precision=4)}; check lengths, or start elsewhere"
     )
 
 
 def _other_branch(
-    system: AbstractSystem, guess: Any, t: Any, params: Params, held: np.ndarray, branch: int
+    system: AbstractSystem, guess: Any, t: Any, params: Params, fixed: np.ndarray, branch: int
 ) -> tuple[Any, Any]:
     """Another way to close, found from random starts with a fixed seed."""
     laws: Any = system.laws
     turning = np.array([unit == "rad" for unit in system.coordinates.values()])
-    first, left = closed_near(laws, guess, guess, t, params, held)
-    _require_closed(system, first, left, held)
+    first, left = closed_near(laws, guess, guess, t, params, fixed)
+    _require_closed(system, first, left, fixed)
     mass, rows = (np.asarray(x) for x in mass_and_rows(laws, first, t, params))
-    if np.linalg.matrix_rank(rows[:, ~held], tol=1e-6) < int(np.sum(~held)):
+    if np.linalg.matrix_rank(rows[:, ~fixed], tol=1e-6) < int(np.sum(~fixed)):
         raise ValueError(
             f"`branch` needs coordinates `fixed` that leave {system.name!r} no freedom; then the "
             "ways to close can be counted"
         )
     rng = np.random.default_rng(0)
     spread = np.where(turning, np.pi, 1.0 + np.max(np.abs(guess)))
-    found = [np.asarray(first)]
+    branches = [np.asarray(first)]
     for _ in range(_TRIES):
-        start = np.where(held, guess, guess + spread * rng.uniform(-1, 1, guess.shape))
-        q, left = closed_near(laws, start, start, t, params, held)
+        start = np.where(fixed, guess, guess + spread * rng.uniform(-1, 1, guess.shape))
+        q, left = closed_near(laws, start, start, t, params, fixed)
         q = np.asarray(q)
         if not is_closed(q, left):
             continue
         near = np.where(turning, guess + np.remainder(q - guess + np.pi, 2 * np.pi) - np.pi, q)
-        if all(np.max(np.abs(near - other)) > _SAME for other in found):
-            found.append(near)
-    found.sort(key=lambda q: float((q - guess) @ mass @ (q - guess)))
-    if branch >= len(found):
+        if all(np.max(np.abs(near - other)) > _SAME for other in branches):
+            branches.append(near)
+    branches.sort(key=lambda q: float((q - guess) @ mass @ (q - guess)))
+    if branch >= len(branches):
         raise ValueError(
-            f"`branch` must be below {len(found)}, but is {branch}: {len(found)} ways to close "
-            f"{system.name!r} were found{_with(system, held)}"
+            f"`branch` must be below {len(branches)}, but is {branch}: {len(branches)} ways to "
+            f"close {system.name!r} were found{_with(system, fixed)}"
         )
-    q = found[branch]
+    q = branches[branch]
     return q, _violated(laws, q, np.zeros_like(q), t, params).place

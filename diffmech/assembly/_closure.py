@@ -16,27 +16,27 @@ _DAMPING, _STRIDE = 0.7, 0.1  # of such a step, and its longest, of a coordinate
 
 
 @eqx.filter_jit
-def closed_near(laws: Any, q0: Any, q: Any, t: Any, params: Params, held: Any) -> tuple[Any, Any]:
+def closed_near(laws: Any, q0: Any, q: Any, t: Any, params: Params, fixed: Any) -> tuple[Any, Any]:
     """The closure nearest to q0, in the metric of its masses, searched from q; and φ there."""
     still = jnp.zeros_like(q0)
     mass = mass_matrix_of(laws, q0, still, t, params)
     system = scaled_rows(laws, mass, q0, t, params)
     # Searched in units in which masses are one, so that "little" means the same for all.
-    units = jnp.where(held, 0.0, 1.0 / jnp.sqrt(jnp.diagonal(system.mass)))
+    units = jnp.where(fixed, 0.0, 1.0 / jnp.sqrt(jnp.diagonal(system.mass)))
 
     def scaled_residual(x: Any, _: Any) -> Any:
         return system.roots * residual_of(laws, q + units * x, t, params)
 
     search = optx.LevenbergMarquardt(rtol=1e-10, atol=1e-12)
-    found = optx.least_squares(
+    closest = optx.least_squares(
         scaled_residual, search, jnp.zeros_like(q), max_steps=_SEARCH, throw=False
     )
-    q = q + units * found.value
+    q = q + units * closest.value
 
     def polish(_: Any, q: Any) -> Any:
         rows = scaled_rows(laws, mass, q, t, params)
-        step = corrector(rows, held)
-        back = jnp.where(held, 0.0, q0 - q)
+        step = corrector(rows, fixed)
+        back = jnp.where(fixed, 0.0, q0 - q)
         # Towards the point of the tangent plane that is nearest to where the search began.
         jacobian = rows.rows / rows.roots[:, None]
         aim = _DAMPING * (back - step @ (jacobian @ back))
@@ -59,10 +59,10 @@ def _norm(system: Any, laws: Any, q: Any, t: Any, params: Params) -> Any:
 
 
 @eqx.filter_jit
-def rates_near(laws: Any, q: Any, qd: Any, t: Any, params: Params, held: Any) -> tuple[Any, Any]:
+def rates_near(laws: Any, q: Any, qd: Any, t: Any, params: Params, fixed: Any) -> tuple[Any, Any]:
     """The rates nearest to qd that the constraints allow at q; and what is left of φ̇."""
     mass = mass_matrix_of(laws, q, qd, t, params)
-    step = corrector(scaled_rows(laws, mass, q, t, params), held)
+    step = corrector(scaled_rows(laws, mass, q, t, params), fixed)
     for _ in range(4):
         qd = qd - step @ rate_residual_of(laws, q, qd, t, params)
     return qd, rate_residual_of(laws, q, qd, t, params)

@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from .._printing import aligned
 from .._typing import AnyArray, Coordinates, Number, Params
 from ..model import AbstractSystem
 from ..motion import (
@@ -30,13 +31,13 @@ _NUDGE = 1e-3  # how far to go to see whether rows are dependent there as well
 _WALK = 128  # strides of a walk that looks for singular positions
 _STRIDE = 0.05  # length of a stride, of the coordinate that moves most: a turn in one walk
 _DIRECTIONS = 3  # in which walks are made, and back
-_LOW = 0.2  # σ on a walk below which a singular position may be near
+_NEARLY_SINGULAR = 0.2  # σ on a walk below which a singular position may be near
 _DESCENT = 12  # steps down to it
-_THERE = 1e-6  # σ that counts as singular
+_SINGULAR = 1e-6  # σ that counts as singular
 
 
 class Diagnosis(eqx.Module):
-    """What the doctor found. Printing it gives the report.
+    """The constraints of a machine at one state. Printing it gives the report.
 
     Attributes:
         freedoms: of the velocity, n − rank; `place_freedoms`: of the configuration, which counts
@@ -45,12 +46,13 @@ class Diagnosis(eqx.Module):
         dependent: groups of rows that say the same, by name; empty if all are independent.
         change_point: whether the rows are dependent here only, and not nearby.
         conflicts: groups of dependent rows that contradict each other, with the contradiction.
-        violations: φ and φ̇ of the state.
+        violations: φ(q, t) and φ̇ (or A q̇ + a) of the state, shape (m,) each.
         consistent: whether place and rates obey the constraints, up to printed digits, as a run
             asks for.
-        distance: σ, 1 for independent rows, 0 where rows become dependent.
+        distance: σ, the root of the smallest pivot of the scaled rows' own mass matrix: about 1
+            for independent rows, 0 where rows become dependent.
         singular: the nearest singular position found, shape (n,), or None.
-        singular_distance: the largest change of a coordinate up to it.
+        singular_distance: the largest change of a coordinate up to it; infinite without one.
     """
 
     freedoms: int = eqx.field(static=True)
@@ -67,8 +69,7 @@ class Diagnosis(eqx.Module):
     lines: tuple[tuple[str, str], ...] = eqx.field(static=True)
 
     def __str__(self) -> str:
-        width = max(len(label) for label, _ in self.lines)
-        return "\n".join(f"{label:<{width}}  {text}" for label, text in self.lines)
+        return aligned(self.lines)
 
 
 class _Look(eqx.Module):
@@ -130,9 +131,16 @@ def doctor(
 ) -> Diagnosis:
     """Examine the constraints of a machine at one state.
 
-    Degrees of freedom, rank, which rows are redundant or in conflict, whether the state obeys the
-    constraints in place and in rates, and how far the nearest singular position is. `qd=None`
-    means at rest.
+    Degrees of freedom, rank of J = ∂φ/∂q (and A), which rows are redundant or in conflict, whether
+    the state obeys φ(q, t) = 0 and φ̇ = 0, and how far the nearest singular position is.
+
+    Args:
+        q: coordinates, shape (n,), or a mapping by name.
+        qd: their rates, shape (n,) [1/s]; None means at rest.
+        t: time [s].
+
+    Raises:
+        ValueError: the machine has no constraints, or one of them is not finite at this state.
     """
     laws = require_constraints(system, "diagnoses")
     q_, qd_, t_, params_ = prepare(system, t, params, q=q, qd=qd)
@@ -144,7 +152,7 @@ def doctor(
     of_place = is_holonomic(laws, q_, t_, params_)
     holonomic = int(np.linalg.matrix_rank(np.asarray(look.rows)[of_place], tol=_RANK))
     groups = _groups(look, rows)
-    found, distance = (None, np.inf) if rank == system.n else _search(laws, q_, t_, params_)
+    singular, distance = (None, np.inf) if rank == system.n else _search(laws, q_, t_, params_)
     nearby = _rank_nearby(laws, q_, t_, params_) if groups else rank
     conflicts = _conflicts(look, groups)
     place, rate = look.violations
@@ -158,7 +166,7 @@ def doctor(
         *[("conflict", _conflict_text(names, size)) for names, size in conflicts],
         ("place", _consistency(consistent[0], place, rows, "φ")),
         ("rates", _consistency(consistent[1], rate, rows, "φ̇")),
-        ("singular", _singular_text(system, sigma, found, distance, nearby > rank)),
+        ("singular", _singular_text(system, sigma, singular, distance, nearby > rank)),
     ]
     if not all(consistent) and not conflicts:
         lines.append(("remedy", "`assemble(system, q, qd)` gives the nearest consistent state"))
@@ -172,7 +180,7 @@ def doctor(
         violations=look.violations,
         consistent=consistent,
         distance=sigma,
-        singular=found,
+        singular=singular,
         singular_distance=float(distance),
         lines=tuple(lines),
     )
@@ -180,7 +188,7 @@ def doctor(
 
 def _conflicts(look: _Look, groups: list[Any]) -> list[tuple[tuple[str, ...], float]]:
     """Dependent rows whose demands on places, rates or accelerations differ."""
-    found = []
+    conflicts = []
     roots = np.asarray(look.roots)
     for names, weights in groups:
         demands = [look.violations.place, look.violations.rate, look.drift]
@@ -188,8 +196,8 @@ def _conflicts(look: _Look, groups: list[Any]) -> list[tuple[tuple[str, ...], fl
         # An acceleration is judged by the size of what is added up to get it.
         size = float(np.abs(weights) @ np.abs(roots * np.asarray(look.drift)))
         if gaps[0] > _RANK or gaps[1] > _RANK or gaps[2] > _RANK * (1.0 + size):
-            found.append((names, max(gaps)))
-    return found
+            conflicts.append((names, max(gaps)))
+    return conflicts
 
 
 @eqx.filter_jit
@@ -248,20 +256,21 @@ def _walks(laws: Any, q: Any, directions: Any, t: Any, params: Params) -> tuple[
 
 def _search(laws: Any, q: Any, t: Any, params: Params) -> tuple[np.ndarray | None, float]:
     """A singular position and how far it is, by walking along the constraints; or None."""
-    place = np.asarray(_onto(laws, q, t, params))
-    ahead = np.random.default_rng(0).normal(size=(_DIRECTIONS, place.size))
+    start = np.asarray(_onto(laws, q, t, params))
+    ahead = np.random.default_rng(0).normal(size=(_DIRECTIONS, start.size))
     places, sigmas = (
-        np.asarray(x) for x in _walks(laws, place, np.concatenate([ahead, -ahead]), t, params)
+        np.asarray(x) for x in _walks(laws, start, np.concatenate([ahead, -ahead]), t, params)
     )
     best: tuple[np.ndarray | None, float] = (None, np.inf)
     for path, sigma in zip(places, sigmas, strict=True):
         inner = sigma[1:-1]
-        low = np.flatnonzero((inner <= sigma[:-2]) & (inner <= sigma[2:]) & (inner < _LOW)) + 1
+        lowest = (inner <= sigma[:-2]) & (inner <= sigma[2:])
+        low = np.flatnonzero(lowest & (inner < _NEARLY_SINGULAR)) + 1
         for k in low:
-            found = _descended(laws, path[k], t, params)
-            far = np.inf if found is None else float(np.max(np.abs(found - place)))
+            foot = _descended(laws, path[k], t, params)
+            far = np.inf if foot is None else float(np.max(np.abs(foot - start)))
             if far < best[1]:
-                best = (found, far)
+                best = (foot, far)
     return best
 
 
@@ -270,12 +279,12 @@ def _descended(laws: Any, start: np.ndarray, t: Any, params: Params) -> np.ndarr
     here = start
     for _ in range(_DESCENT):
         size, direction, slope = (np.asarray(x) for x in _slope(laws, here, t, params))
-        if not size > _THERE or not slope < 0:
+        if not size > _SINGULAR or not slope < 0:
             break
         step = direction * (size / -slope)
         step *= min(1.0, _STRIDE / max(float(np.max(np.abs(step))), 1e-300))
         here = np.asarray(_onto(laws, here + step, t, params))
-    return here if float(_distance(laws, here, t, params)) < 1e3 * _THERE else None
+    return here if float(_distance(laws, here, t, params)) < 1e3 * _SINGULAR else None
 
 
 def _rank_nearby(laws: Any, q: Any, t: Any, params: Params) -> int:
@@ -319,11 +328,11 @@ def _consistency(good: bool, values: Any, rows: tuple[str, ...], symbol: str) ->
 
 
 def _singular_text(
-    system: AbstractSystem, sigma: float, found: Any, distance: float, change_point: bool
+    system: AbstractSystem, sigma: float, singular: Any, distance: float, change_point: bool
 ) -> str:
     if change_point:
         return "here: a change point; the accelerations are those that are still determined"
-    if found is None:
+    if singular is None:
         return f"none found nearby; σ = {sigma:.2g} (1 is best, 0 is rank loss)"
-    place = ", ".join(f"{n} = {x:.4g}" for n, x in zip(system.coordinates, found, strict=True))
+    place = ", ".join(f"{n} = {x:.4g}" for n, x in zip(system.coordinates, singular, strict=True))
     return f"nearest found at {place}, {distance:.3g} away; σ = {sigma:.2g} here"

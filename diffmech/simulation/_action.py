@@ -106,14 +106,14 @@ def _fractions(elements: int, degree: int) -> np.ndarray:
 
 
 def _sampled(qs: Samples, t0: Scalar, t1: Scalar, degree: int) -> tuple[Any, Any, Any, Any, Any]:
-    """Coordinates, rates and times at each element's points, their weights [s] and their places."""
+    """Coordinates, rates and times at each element's points, their weights [s] and indices."""
     points, weights, slopes = _lobatto(degree)
     elements = (qs.shape[0] - 1) // degree
     span = (t1 - t0) / elements
-    places = np.arange(elements)[:, None] * degree + np.arange(degree + 1)
-    rates = jnp.einsum("ij,ejn->ein", slopes, qs[places]) / span
+    indices = np.arange(elements)[:, None] * degree + np.arange(degree + 1)
+    rates = jnp.einsum("ij,ejn->ein", slopes, qs[indices]) / span
     times = t0 + span * (np.arange(elements)[:, None] + points)
-    return qs[places], rates, times, span * np.broadcast_to(weights, places.shape), places
+    return qs[indices], rates, times, span * np.broadcast_to(weights, indices.shape), indices
 
 
 def _summed(laws: Laws, qs: Samples, t0: Scalar, t1: Scalar, params: Params, degree: int) -> Scalar:
@@ -132,11 +132,11 @@ def _impulses(
 ) -> tuple[AnyArray, AnyArray]:
     """∂S/∂q_k + w_k Q at the inner points, shape (inner, n), and the weights w_k [s]."""
     gradient = jax.grad(_summed, argnums=1)(laws, qs, t0, t1, params, degree)
-    pieces, rates, times, weights, places = _sampled(qs, t0, t1, degree)
+    pieces, rates, times, weights, indices = _sampled(qs, t0, t1, degree)
     force = jax.vmap(jax.vmap(lambda q, qd, t: force_of(laws, q, qd, t, params)))
     impulses = weights[..., None] * force(pieces, rates, times)
-    total = gradient.at[places].add(impulses)
-    shares = jnp.zeros(qs.shape[0], qs.dtype).at[places].add(weights)
+    total = gradient.at[indices].add(impulses)
+    shares = jnp.zeros(qs.shape[0], qs.dtype).at[indices].add(weights)
     return total[1:-1], shares[1:-1, None]
 
 
@@ -196,9 +196,9 @@ def _stationary(
         return _impulses(laws, whole, t0, t1, params, degree)[0]
 
     solver = optimistix.Dogleg(rtol=_TOLERANCE, atol=_TOLERANCE)
-    found = optimistix.root_find(lacking, solver, qs[1:-1], max_steps=_MAX_STEPS, throw=False)
-    whole = jnp.concatenate([first, found.value, last])
-    good = found.result == optimistix.RESULTS.successful
+    solution = optimistix.root_find(lacking, solver, qs[1:-1], max_steps=_MAX_STEPS, throw=False)
+    whole = jnp.concatenate([first, solution.value, last])
+    good = solution.result == optimistix.RESULTS.successful
     return whole, good & jnp.all(jnp.isfinite(whole))
 
 
@@ -236,16 +236,16 @@ def motion_between(
         _require_path(guess, "guess", system)
         qs, degree = in_force(guess.qs), guess.degree
         qs = jnp.asarray(qs).at[0].set(ends[0]).at[-1].set(ends[1])
-    found, good = _stationary(laws, qs, start, length, params_, degree)
+    points, good = _stationary(laws, qs, start, length, params_, degree)
     if guess is None and not good:
         # A motion in no time is straight; from there to the duration, each the next one's guess.
-        found = qs
+        points = qs
         for stage in range(1, _STAGES + 1):
             shorter = in_force(np.asarray(length) * stage / _STAGES)
-            found, good = _stationary(laws, found, start, shorter, params_, degree)
+            points, good = _stationary(laws, points, start, shorter, params_, degree)
     if not good:
         raise ValueError(
             f"no motion of {system.name!r} between these configurations was found from this guess: "
             "pass another `guess=`, more `elements`, or another duration"
         )
-    return ActionPath(start, length, found, degree)
+    return ActionPath(start, length, points, degree)

@@ -11,7 +11,7 @@ from .._batches import in_batches
 from .._checks import is_traced
 from .._typing import AnyArray, Params, Samples, Times
 from ._manifold import on_constraints
-from ._path import MotionPath, place_knot
+from ._path import MotionPath, position_knot
 from ._run_data import RunData
 
 
@@ -22,7 +22,7 @@ def knots_along(run: RunData) -> AnyArray:
 
 @eqx.filter_jit
 def _knots(laws: Any, ts: Times, qs: Samples, qds: Samples, params: Params) -> AnyArray:
-    return jax.vmap(lambda t, q, qd: place_knot(laws, t, q, qd, params))(ts, qs, qds)
+    return jax.vmap(lambda t, q, qd: position_knot(laws, t, q, qd, params))(ts, qs, qds)
 
 
 def states_between(run: RunData, t: AnyArray, knots: AnyArray | None) -> AnyArray:

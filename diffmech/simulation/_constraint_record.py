@@ -25,10 +25,9 @@ class ConstraintRecord(NamedTuple):
     Attributes:
         residual: φ(q, t), shape (k, m), in the unit of φ; zero for rows that restrict rates only.
         rate_residual: φ̇ = ∂φ/∂q q̇ + ∂φ/∂t, or A q̇ + a, shape (k, m) [the row's unit/s].
-        multipliers: λ, shape (k, m), the force (J/unit of φ) that each row exerts along its
-            gradient; NaN where it is not unique.
-        distance: σ, shape (k,): the smallest singular value of the scaled rows, 1 where they are
-            independent, 0 where they become dependent.
+        multipliers: λ in M q̈ + b = Jᵀλ, shape (k, m) [J per unit of φ]; NaN where it is not unique.
+        distance: σ, shape (k,): the root of the smallest pivot of the scaled rows' own mass matrix,
+            about 1 where rows are independent, 0 where they become dependent.
     """
 
     residual: AnyArray

@@ -14,7 +14,7 @@ from .._typing import AnyArray, Params, Scalar
 from ..model import AbstractSystem
 from ..motion import unpack
 
-_BISECTIONS = 60  # a step halved 60 times is below the spacing of floats
+BISECTIONS = 60  # a step halved 60 times is below the spacing of floats
 
 
 class Event(eqx.Module):
@@ -23,17 +23,18 @@ class Event(eqx.Module):
     **Arguments:**
 
     - `condition`: `(q, qd, t, params) -> scalar`. A real number stops the run where it changes
-      sign; a boolean where it becomes true. The place is found on the solver's own interpolation,
-      to round-off in time.
+      sign; a boolean where it becomes true. The time is found on the solver's own interpolation,
+      to round-off.
     - `direction`: "rising" or "falling" to stop only when the number crosses zero that way.
 
-    A condition that is NaN ends the run as failed (not under a trace). One that is zero at the
-    start does not stop the run there. One that goes beyond zero and comes back within a single step
-    is found if it nears zero at the step's start and leaves it at its end, or if a sample lies
-    beyond. One that does so more often within a step, or a boolean that is true for less than that,
-    may be missed or found late: ask for more samples (steps end on them), or give a smaller `dt`.
-    Under `jit`, `grad` and `vmap` a run watches one event, judges it at the ends of steps only, and
-    a boolean ends it at the end of the step in which it becomes true.
+    A condition that is NaN ends the run as failed. One that is zero or true at the start does not
+    stop the run there. One that goes beyond zero and comes back within a single step is found if it
+    nears zero at the step's start and leaves it at its end, or if a sample lies beyond. One that
+    does so more often within a step, or a boolean that is true for less than that, may be missed or
+    found late: ask for more samples (steps end on them), or give a smaller `dt`.
+
+    Under `jit`, `grad` and `vmap` a run watches one event, and judges it at the ends of steps only.
+    The time of a boolean has the derivative zero there; that of a number is differentiated through.
     """
 
     condition: Callable[..., Any] = eqx.field(static=True)
@@ -97,13 +98,13 @@ def as_events(
             "{'upright': lambda q, qd, t, params: q[0] - jnp.pi}, but is a "
             f"{type(events).__name__}"
         )
-    made = tuple(e if isinstance(e, Event) else Event(e) for e in events.values())
-    version_of(*(event.condition for event in made))
+    watched = tuple(e if isinstance(e, Event) else Event(e) for e in events.values())
+    version_of(*(event.condition for event in watched))
     vector = jax.ShapeDtypeStruct((system.n,), float)
     time = jax.ShapeDtypeStruct((), float)
-    for name, event in zip(events, made, strict=True):
+    for name, event in zip(events, watched, strict=True):
         trial_condition(event.condition, f"events[{name!r}]", vector, vector, time, params)
-    return tuple(events), tuple(_becoming_true(e, vector, time, params) for e in made)
+    return tuple(events), tuple(_becoming_true(e, vector, time, params) for e in watched)
 
 
 def _becoming_true(event: Event, vector: Any, time: Any, params: Params) -> Event:
@@ -129,4 +130,4 @@ def locate(
         happened = event.crossed(before, event.value(middle, path(middle), params))
         return jnp.where(happened, low, middle), jnp.where(happened, middle, high)
 
-    return lax.fori_loop(0, _BISECTIONS, halve, (t0, t1))[1]
+    return lax.fori_loop(0, BISECTIONS, halve, (t0, t1))[1]

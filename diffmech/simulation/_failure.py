@@ -46,13 +46,13 @@ def _ahead(
     """Condition and diagonal of M, and whether q̈ is finite, along a straight path of length h."""
 
     def look(s: AnyArray) -> tuple[AnyArray, AnyArray, AnyArray]:
-        place, time = q + s * h * qd, t + s * h
-        finite = jnp.all(jnp.isfinite(acceleration_of(laws, place, qd, time, params)))
-        finite &= jnp.isfinite(power_of(laws, place, qd, time, params))  # the work goes with it
+        position, time = q + s * h * qd, t + s * h
+        finite = jnp.all(jnp.isfinite(acceleration_of(laws, position, qd, time, params)))
+        finite &= jnp.isfinite(power_of(laws, position, qd, time, params))  # the work goes with it
         if not isinstance(laws, Laws):
             return jnp.ones(()), jnp.ones_like(q), finite
-        mass = mass_matrix_of(laws, place, qd, time, params)
-        return mass_condition_of(laws, place, qd, time, params), jnp.diagonal(mass), finite
+        mass = mass_matrix_of(laws, position, qd, time, params)
+        return mass_condition_of(laws, position, qd, time, params), jnp.diagonal(mass), finite
 
     return jax.vmap(look)(jnp.linspace(0.0, 1.0, _PROBES, dtype=q.dtype))
 
@@ -67,9 +67,9 @@ def _finiteness(
         def at(q: AnyArray, qd: AnyArray) -> AnyArray:
             return function(q, qd, t + s * h, params)
 
-        place = q + s * h * qd
-        seen = (at(place, qd), jax.jacfwd(at, argnums=(0, 1))(place, qd))
-        return jnp.all(jnp.array([jnp.all(jnp.isfinite(x)) for x in jax.tree.leaves(seen)]))
+        position = q + s * h * qd
+        computed = (at(position, qd), jax.jacfwd(at, argnums=(0, 1))(position, qd))
+        return jnp.all(jnp.array([jnp.all(jnp.isfinite(x)) for x in jax.tree.leaves(computed)]))
 
     return jnp.all(jax.vmap(look)(jnp.linspace(0.0, 1.0, _PROBES, dtype=q.dtype)))
 
@@ -79,14 +79,14 @@ def culprit(system: AbstractSystem, end: End, params: Params, settings: Settings
     h = in_force(_FAILED_STEP if settings.dt is None else float(settings.dt))
     functions = [(k, f) for k, f in system.laws._asdict().items() if callable(f)]
     for one in getattr(system.laws, "constraints", ()):
-        functions += [("constraints", _of_place(function)) for function in one.functions]
+        functions += [("constraints", _of_position(function)) for function in one.functions]
     for label, function in functions:
         if not _finiteness(function, end.q, end.qd, end.t, h, params):
             return f"`{label}` ({getattr(function, '__qualname__', type(function).__name__)})"
     return None
 
 
-def _of_place(function: Any) -> Any:
+def _of_position(function: Any) -> Any:
     """A constraint's function (q, t, params) as one of (q, qd, t, params)."""
 
     def called(q: AnyArray, qd: AnyArray, t: AnyArray, params: Params) -> AnyArray:

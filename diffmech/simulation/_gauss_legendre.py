@@ -70,9 +70,9 @@ class _AbstractGauss(AbstractSymplectic):
         laws: Any = field.laws
 
         def stages(rates: AnyArray) -> tuple[AnyArray, AnyArray]:
-            places = q + step * (a @ rates)
+            positions = q + step * (a @ rates)
             return jax.vmap(lambda q_, v, node: slopes_of(laws, q_, v, t + node * step, params))(
-                places, rates, c
+                positions, rates, c
             )
 
         def residual(flat: AnyArray) -> AnyArray:

@@ -43,7 +43,7 @@ def settings_from_data(
         ValueError: `method` is another one, or missing where there is no name.
     """
     how, number = data["stabilise"], np.dtype(str(data["precision"])).type
-    made = None if how is None else as_stabilisation(how)
+    stabilise = None if how is None else as_stabilisation(how)
     return Settings(
         solver=_solver(str(data["method"]), data["solver"], method),
         method=str(data["method"]),
@@ -56,7 +56,7 @@ def settings_from_data(
         max_steps=int(data["max_steps"]),
         dense=False,
         gradient=str(data["gradient"]),
-        stabilise=jax.tree.map(in_force, made),
+        stabilise=jax.tree.map(in_force, stabilise),
     )
 
 

@@ -89,12 +89,12 @@ class _OnManifold(eqx.Module):
     def __call__(self, t: Any, y: AnyArray, params: Params) -> AnyArray:
         t = jnp.asarray(t, y.dtype)
         laws: Any = self.field.laws
-        place = lax.cond(
+        state = lax.cond(
             self.apart,
             lambda: _dependent_solved(laws, t, y, params, self.free),
             lambda: y,
         )
-        return self.field.rates(t, *unpack(place)[:2], params)
+        return self.field.rates(t, *unpack(state)[:2], params)
 
 
 class OnConstraints(diffrax.AbstractAdaptiveSolver):

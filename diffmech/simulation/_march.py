@@ -203,10 +203,10 @@ def _step(problem: Problem, ts: AnyArray, t1: Scalar, march: March) -> March:
 
 def _first_failure(*results: Result) -> Result:
     """The first result that is not success."""
-    found = results[0]
+    first = results[0]
     for result in results[1:]:
-        found = choose(found == RESULTS.successful, result, found)
-    return found
+        first = choose(first == RESULTS.successful, result, first)
+    return first
 
 
 def _clip_to_end(t: Scalar, next_t: Scalar, t1: Scalar, accept: AnyArray) -> Scalar:

@@ -34,7 +34,7 @@ def _basis() -> np.ndarray:
     return np.rint(np.linalg.inv(conditions))
 
 
-def place_knot(laws: Any, t: Scalar, q: AnyArray, qd: AnyArray, params: Params) -> AnyArray:
+def position_knot(laws: Any, t: Scalar, q: AnyArray, qd: AnyArray, params: Params) -> AnyArray:
     """q and three time derivatives at one instant, shape (4, n).
 
     q̈ and its rate cost one evaluation of the equations with its directional derivative.
@@ -55,12 +55,12 @@ def knot(field: Field, t: Scalar, y: AnyArray, params: Params) -> AnyArray:
     """
     laws = field.laws
     q, qd, work = unpack(y)
-    _, _, qdd, jerk = motion = place_knot(laws, t, q, qd, params)
+    _, _, qdd, jerk = motion = position_knot(laws, t, q, qd, params)
 
     def power(s: Scalar) -> Scalar:
-        place = q + s * (qd + s * (qdd / 2 + s * jerk / 6))
+        position = q + s * (qd + s * (qdd / 2 + s * jerk / 6))
         rate = qd + s * (qdd + s * jerk / 2)
-        return power_of(laws, place, rate, t + s, params)
+        return power_of(laws, position, rate, t + s, params)
 
     def power_rate(s: Scalar) -> Scalar:
         return jax.jvp(power, (s,), (jnp.ones_like(s),))[1]
@@ -102,8 +102,8 @@ class MotionPath(diffrax.AbstractLocalInterpolation):
         for coefficient in coefficients[::-1]:  # Horner's scheme, with the derivative
             slope = slope * theta + value
             value = value * theta + coefficient
-        place = origin + value
-        return pack(place[:-1], slope[:-1] / step, place[-1])
+        position = origin + value
+        return pack(position[:-1], slope[:-1] / step, position[-1])
 
 
 def field_of(terms: Any) -> tuple[Field, Any]:

@@ -18,14 +18,14 @@ from .._typing import AnyArray
 MOST_PASSED = 4  # samples a single step may cover
 _SHORTENED = 2 / 3  # of the step it could take; interpolation errors fall by (2/3)⁸ = 1/26
 _SUCCESS: Any = diffrax.RESULTS.successful
-_CLIPPED = 0.999  # a step below this part of what was wished for was cut short
+_CLIPPED = 0.999  # a step below this part of the proposed one was cut short
 
 
 class LandOnSamples(diffrax.AbstractStepSizeController):
     """A step-size controller whose steps end on sample times wherever they would pass any.
 
-    Its state is the inner controller's, the step that was wished for before landing, and the index
-    of the first sample ahead. After a landing the wish is taken up again.
+    Its state is the inner controller's, the step that it proposed before landing, and the index
+    of the first sample ahead. After a landing the proposed step is taken up again.
     """
 
     controller: diffrax.AbstractStepSizeController
@@ -75,17 +75,18 @@ class LandOnSamples(diffrax.AbstractStepSizeController):
         error_order: Any,
         controller_state: Any,
     ) -> tuple[Any, Any, Any, Any, Any, Any]:
-        inner, wish, ahead = controller_state
+        inner, proposed, ahead = controller_state
         keep, t, next_t, made_jump, inner, result = self.controller.adapt_step_size(
             t0, t1, y0, y1_candidate, args, y_error, error_order, inner
         )
         step = next_t - t
-        landed = keep & (t1 - t0 < _CLIPPED * wish)
-        step = jnp.where(landed, jnp.maximum(step, wish), step)
+        landed = keep & (t1 - t0 < _CLIPPED * proposed)
+        step = jnp.where(landed, jnp.maximum(step, proposed), step)
         window = lax.dynamic_slice(self.padded_ts, (ahead,), (MOST_PASSED,))
         ahead = ahead + jnp.sum(window <= t).astype(jnp.int32)
-        # A step may be tiny because it landed; only one that failed and is tiny is hopeless.
-        hopeless: Any = diffrax.RESULTS.dt_min_reached
-        result = diffrax.RESULTS.where(jnp.isfinite(step), result, hopeless)  # NaN never recovers
+        # A step may be tiny because it landed; only a failed one that is tiny is so for good.
+        unrecoverable: Any = diffrax.RESULTS.dt_min_reached
+        # Nor does NaN recover.
+        result = diffrax.RESULTS.where(jnp.isfinite(step), result, unrecoverable)
         result = diffrax.RESULTS.where(keep, _SUCCESS, result)
         return keep, t, self._land(t, step, ahead), made_jump, (inner, step, ahead), result

@@ -125,15 +125,21 @@ def simulate(
       keeps what was computed.
 
     New parameters, states, tolerances, durations and numbers of samples (up to 1024, then up to the
-    next power of two) do not recompile; another method or machine does. Under `jit`, `grad` or
-    `vmap` the run is one `diffrax.diffeqsolve`, and failures show in `status` only.
+    next power of two) do not recompile; another method or machine does.
+
+    Under `jit`, `grad` or `vmap` the run is one `diffrax.diffeqsolve`: the same motion and the same
+    event, with four differences. It watches one event and judges it at the ends of steps only.
+    Failures show in `status`, as the step that failed saw them (an eager run looks for the reason
+    behind it: a singular mass matrix, a function that is NaN). Samples that were not reached, and
+    the end of a failed run, are NaN instead of left out. A run that comes to no end takes all its
+    `max_steps`.
 
     **Raises:** `ValueError` for a wrong call, `SimulationError` for a failed run.
     """
     warn_if_single_precision()
     q, qd, _, params = prepare(system, 0.0, params, q0=q0, qd0=qd0)
     max_steps = _bound(max_steps)
-    # Adaptive steps pass few samples; a smaller bound is a wish for the beginning of a run.
+    # Adaptive steps pass few samples; a smaller bound asks for the beginning of a run.
     steps = None if dt is not None or events is not None else max(max_steps or 0, RUN_MAX_STEPS)
     times = in_force(sample_times(duration, ts, as_scalar(t0, "t0"), samples, system.n, steps))
     require_resolved(times)
@@ -193,14 +199,14 @@ def _settings(
         lagrangian=isinstance(system.laws, Laws),
         constrained=how is not None,
     )
-    names, made = as_events(events, system, params)
+    names, watched = as_events(events, system, params)
     require_one_pace(dt, rtol, atol)
     rtol = as_rtol(rtol, RUN_RTOL, resolvable=dt is None)
     atol = rtol if atol is None else as_scalar(atol, "atol", positive=True)
     if dt is not None:
         dt = in_force(as_scalar(dt, "dt", positive=True))
         require_step(dt, times)
-        if not made:  # an event may end the run before
+        if not watched:  # an event may end the run before
             require_few_steps(dt, times[-1] - times[0], max_steps or RUN_MAX_STEPS)
     traced_dense = dense and is_traced(params, times)
     return Settings(
@@ -210,7 +216,7 @@ def _settings(
         atol=in_force(atol),
         dt=dt,
         longest=in_force(np.asarray(np.inf)),
-        events=made,
+        events=watched,
         event_names=names,
         max_steps=max_steps or (DENSE_TRACED_MAX_STEPS if traced_dense else RUN_MAX_STEPS),
         dense=bool(dense),

@@ -100,7 +100,7 @@ class AbstractSymplectic(diffrax.AbstractSolver):
         if made_jump is not False:
             start = lax.cond(made_jump, lambda: knot(field, begin, y0, args), lambda: solver_state)
         q, p, guess, moved = self.move(field, begin, step, start, args)
-        qd, found = velocity_of(field.laws, q, p, end, args, guess)  # pyright: ignore[reportArgumentType]
+        qd, inverted = velocity_of(field.laws, q, p, end, args, guess)  # pyright: ignore[reportArgumentType]
 
         # The path of (q, q̇) does not depend on W, so W can be integrated along it afterwards.
         finish = knot(field, end, pack(q, qd, jnp.zeros((), y0.dtype)), args)
@@ -108,7 +108,7 @@ class AbstractSymplectic(diffrax.AbstractSolver):
         work = unpack(y0)[2] + self.work(field, begin, step, path, args)
         finish = finish.at[0, -1].set(work)
         result = diffrax.RESULTS.where(
-            moved & found,
+            moved & inverted,
             diffrax.RESULTS.successful,
             diffrax.RESULTS.nonlinear_divergence,  # pyright: ignore[reportArgumentType]
         )

@@ -14,7 +14,7 @@ from jax import lax
 from .._typing import AnyArray, Params, Scalar
 from ._events import Event, locate
 
-_BISECTIONS = 40  # of the step: the turn itself is flat, so its place need not be known to rounding
+_BISECTIONS = 40  # of the step: the turn itself is flat, so its time need not be known to rounding
 
 
 class Step(NamedTuple):
@@ -40,7 +40,7 @@ class Step(NamedTuple):
 class _Span(NamedTuple):
     """For each event, whether it happens and in which part of the step, shape (events,)."""
 
-    found: AnyArray
+    happens: AnyArray
     low: AnyArray
     value: AnyArray  # of the event at `low`
     high: AnyArray
@@ -62,7 +62,7 @@ def first_event(
         _by_turning(events, params, step, before, after),
     )
     which, when = lax.cond(
-        jnp.any(span.found),
+        jnp.any(span.happens),
         lambda: _located(events, params, step, span),
         lambda: (jnp.asarray(-1, jnp.int32), step.t1),
     )
@@ -87,7 +87,7 @@ def _among_samples(
             old,
             jnp.full_like(value, t),
         )
-        kept = jax.tree.map(lambda a, b: jnp.where(span.found, a, b), span, here)
+        kept = jax.tree.map(lambda a, b: jnp.where(span.happens, a, b), span, here)
         return t, value, kept
 
     def look_at_sample(i: AnyArray, seen: Any) -> Any:
@@ -144,7 +144,7 @@ def _turned(event: Event, params: Params, step: Step, before: Scalar, after: Sca
 
 def _earlier(one: _Span, other: _Span) -> _Span:
     """Of two spans of each event, the one that ends first."""
-    first = one.found & (~other.found | (one.high <= other.high))
+    first = one.happens & (~other.happens | (one.high <= other.high))
     return jax.tree.map(lambda a, b: jnp.where(first, a, b), one, other)
 
 
@@ -158,5 +158,5 @@ def _located(
             for i, event in enumerate(events)
         ]
     )
-    times = jnp.where(span.found, times, jnp.inf)
+    times = jnp.where(span.happens, times, jnp.inf)
     return jnp.argmin(times).astype(jnp.int32), jnp.min(times)

@@ -176,3 +176,21 @@ def test_batches_of_indefinite_matrices_are_solved_like_single_ones() -> None:
     exact = np.stack([(-q[:, 1] - z) / 1e-6, y, z], axis=1)
     np.testing.assert_allclose(batch, exact, rtol=1e-9)  # a condition of 1e6 squared, and some
     np.testing.assert_allclose(one, exact, rtol=1e-9)
+
+
+def test_a_motion_that_is_not_finite_is_no_success_under_jit() -> None:
+    # Constant steps have nobody to stop them: they go on as NaN.
+    def forces(q: Any, qd: Any, t: Any, params: Any) -> Any:
+        return jnp.sqrt(0.5 - t) * jnp.ones_like(q)
+
+    system = dm.System(lambda q, qd, t, p: 0.5 * qd @ qd, ("x",), forces=forces)
+    how: dict[str, Any] = {"duration": 1.0, "samples": 11, "dt": 0.03}
+    plain = dm.simulate(system, [0.0], throw=False, **how)
+    traced = jax.jit(lambda q: dm.simulate(system, q, **how))(np.zeros(1))
+    assert bool(plain.status == dm.RESULTS.non_finite_motion)
+    assert bool(traced.status == dm.RESULTS.non_finite_motion)
+    reached = len(plain.ts)
+    np.testing.assert_allclose(traced.qs[:reached], plain.qs, rtol=0, atol=1e-15)
+    for values in (traced.ts, traced.qs, traced.qds):
+        assert np.all(np.isnan(values[reached:]))
+    assert np.isnan(traced.end.t)
