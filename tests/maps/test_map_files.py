@@ -121,7 +121,6 @@ import diffmech as dm
 from diffmech import _records
 from diffmech.analysis import _keeper, _stability_map
 from diffmech.maps._evaluate import Study
-from diffmech.simulation import load_run
 
 path, where, points, chunk, bound = sys.argv[1], sys.argv[2], *map(float, sys.argv[3:])
 _stability_map._CHUNK, _keeper._SAVE_EVERY = int(chunk), -1.0
