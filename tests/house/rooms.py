@@ -60,7 +60,7 @@ ROOMS: dict[str, Room] = {
     "assembly": _room(4, "optimistix"),
     "lanes": _room(4, "diffrax"),
     "maps": _room(5),
-    "orbits": _room(5, "diffrax"),
+    "orbits": _room(5),
     "sections": _room(5),
     "chaos": _room(5),
     "derivation": _room(5),

@@ -33,7 +33,6 @@ TEST_FILES = sorted(path for path in TESTS.rglob("test_*.py") if path.parent.nam
 # Cycles between files that are still there: to be empty.
 KNOWN_CYCLES: dict[str, list[list[str]]] = {
     "maps": [["_map_files", "_map_record"]],
-    "orbits": [["_floquet", "_orbit"]],
 }
 
 

@@ -253,17 +253,18 @@ def test_new_numbers_do_not_compile_anew() -> None:
 
 def test_cutting_motions_into_stretches_leaves_no_trace(monkeypatch: pytest.MonkeyPatch) -> None:
     starts = np.stack([np.linspace(0.1, 1.0, 5), np.full(5, 0.7)], axis=1)
-    whole = dm.poincare(SPRINGS, starts, section={"x": 0.1}, duration=20.0)
+    plane = dm.Plane("x", 0.1)
+    whole = dm.poincare(SPRINGS, starts, section=plane, duration=20.0)
     monkeypatch.setattr(_stretches, "_FIRST", 7)
     monkeypatch.setattr(_stretches, "_SECONDS", 0.0)  # the shortest stretches there are
-    pieces = dm.poincare(SPRINGS, starts, section={"x": 0.1}, duration=20.0)
+    pieces = dm.poincare(SPRINGS, starts, section=plane, duration=20.0)
     np.testing.assert_array_equal(pieces.times, whole.times)
     np.testing.assert_array_equal(pieces.q, whole.q)
     assert len(whole) > 5
 
 
 def test_a_section_of_starts_without_numbers_says_bad_input() -> None:
-    found = dm.poincare(SPRINGS, np.full((2, 2), np.nan), section={"x": 0.0}, duration=1.0)
+    found = dm.poincare(SPRINGS, np.full((2, 2), np.nan), section="x", duration=1.0)
     assert np.all(found.status == dm.Status.BAD_INPUT)
     assert len(found) == 0
 

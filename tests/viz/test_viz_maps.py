@@ -159,6 +159,8 @@ def test_a_criterion_of_ones_own_labels_its_axis_within_its_range() -> None:
     assert ax.get_ylabel() == "largest height [m]"
     assert min(ax.get_yticks()) >= -1.0
     assert max(ax.get_yticks()) <= 3.0
+    nameless = viz.stability(drawn_map([0, 1], angle([10.0, 20.0]), words=CriterionWords()))
+    assert nameless.get_ylabel() == "one", "the word it is filed under"
 
 
 @pytest.mark.parametrize("words", [TUMBLES, CriterionWords("exponent [1/s]"), CriterionWords()])
