@@ -47,6 +47,62 @@ class AbstractSystem(eqx.Module):
     The laws of motion are what `System` and `Explicit` add.
     """
 
+    name: eqx.AbstractVar[str]
+    coordinates: eqx.AbstractVar[CoordinateUnits]
+    params: eqx.AbstractVar[Params]
+    landmarks: eqx.AbstractVar[Callable[..., Any] | None]
+    links: eqx.AbstractVar[tuple[tuple[int, int], ...]]
+    springs: eqx.AbstractVar[tuple[tuple[int, int], ...]]
+    dampers: eqx.AbstractVar[tuple[tuple[int, int], ...]]
+    faces: eqx.AbstractVar[tuple[tuple[int, ...], ...]]
+    starts: eqx.AbstractVar[dict[str, Start]]
+    units: eqx.AbstractVar[FixedMapping[str]]  # as declared; `parameter_units` has all of them
+    ranges: eqx.AbstractVar[FixedMapping[Range]]
+
+    @property
+    @abstractmethod
+    def laws(self) -> Laws | ExplicitLaws:
+        """The functions without the numbers: what a compiled program is specialised to."""
+
+    @property
+    def n(self) -> int:
+        """Number of coordinates."""
+        return len(self.coordinates)
+
+    def with_params(
+        self: _System, changes: Mapping[str, Any] | None = None, /, **named: Any
+    ) -> _System:
+        """The same machine with some parameters changed, by path.
+
+            system.with_params(mB=0.2)
+            system.with_params({"masses[1]": 2.0, "lengths": [1.0, 0.5]})
+
+        Raises:
+            ValueError: unknown path, or a value of another shape.
+        """
+        if changes is not None and not isinstance(changes, Mapping):
+            raise ValueError(
+                "`with_params` must be given values by path, such as with_params(mB=0.2) or "
+                f"with_params({{'masses[1]': 2.0}}), but is given {briefly(changes)}"
+            )
+        params = replace_params(self.params, {**(changes or {}), **named})
+        return eqx.tree_at(lambda system: system.params, self, params)
+
+    def __str__(self) -> str:
+        units = ", ".join(f"{q} [{u or '-'}]" for q, u in self.coordinates.items())
+        measured = parameter_units(self)
+        values = ", ".join(
+            f"{path} [{measured[path] or '-'}] = {_numbers(np.asarray(leaf))}"
+            for path, leaf in parameter_paths(self.params).items()
+        )
+        starts = ", ".join(self.starts) or "none named"
+        rows = [("coordinates", units), ("parameters", values or "none"), ("starts", starts)]
+        return aligned(rows, self.name)
+
+
+class DescribedSystem(AbstractSystem):
+    """A machine as its author describes it; `System` and `Explicit` add the laws."""
+
     unnamed: ClassVar[str] = "system"  # what it is called where its functions do not say
 
     coordinates: CoordinateUnits = eqx.field(static=True)
@@ -91,46 +147,6 @@ class AbstractSystem(eqx.Module):
         self.links, self.springs, self.dampers, self.faces = checked_drawing(
             landmarks, n, self.params, links=links, springs=springs, dampers=dampers, faces=faces
         )
-
-    @property
-    @abstractmethod
-    def laws(self) -> Laws | ExplicitLaws:
-        """The functions without the numbers: what a compiled program is specialised to."""
-
-    @property
-    def n(self) -> int:
-        """Number of coordinates."""
-        return len(self.coordinates)
-
-    def with_params(
-        self: _System, changes: Mapping[str, Any] | None = None, /, **named: Any
-    ) -> _System:
-        """The same machine with some parameters changed, by path.
-
-            system.with_params(mB=0.2)
-            system.with_params({"masses[1]": 2.0, "lengths": [1.0, 0.5]})
-
-        Raises:
-            ValueError: unknown path, or a value of another shape.
-        """
-        if changes is not None and not isinstance(changes, Mapping):
-            raise ValueError(
-                "`with_params` must be given values by path, such as with_params(mB=0.2) or "
-                f"with_params({{'masses[1]': 2.0}}), but is given {briefly(changes)}"
-            )
-        params = replace_params(self.params, {**(changes or {}), **named})
-        return eqx.tree_at(lambda system: system.params, self, params)
-
-    def __str__(self) -> str:
-        units = ", ".join(f"{q} [{u or '-'}]" for q, u in self.coordinates.items())
-        measured = parameter_units(self)
-        values = ", ".join(
-            f"{path} [{measured[path] or '-'}] = {_numbers(np.asarray(leaf))}"
-            for path, leaf in parameter_paths(self.params).items()
-        )
-        starts = ", ".join(self.starts) or "none named"
-        rows = [("coordinates", units), ("parameters", values or "none"), ("starts", starts)]
-        return aligned(rows, self.name)
 
 
 def _numbers(leaf: np.ndarray) -> str:
@@ -197,7 +213,7 @@ def _checked_starts(
 def with_description(init: _Init) -> _Init:
     """Show the keywords behind `**description` in a constructor's signature, for `help`."""
     own = inspect.signature(init)
-    shared = inspect.signature(AbstractSystem.__init__).parameters
+    shared = inspect.signature(DescribedSystem.__init__).parameters
     described = [shared[key] for key in Description.__annotations__]
     plain = [one for one in own.parameters.values() if one.kind is not one.VAR_KEYWORD]
     init.__signature__ = own.replace(parameters=[*plain, *described])  # pyright: ignore[reportFunctionMemberAccess]

@@ -9,11 +9,11 @@ from .._checks import trial_trace
 from .._fingerprint import version_of
 from .._typing import Params, ScalarFunction
 from ._abstract_arguments import trial_arguments
-from ._abstract_system import AbstractSystem, Description, with_description
+from ._abstract_system import DescribedSystem, Description, with_description
 from ._laws import ExplicitLaws
 
 
-class Explicit(AbstractSystem):
+class Explicit(DescribedSystem):
     """Equations of motion that come without a Lagrangian, q̈ = f(q, q̇, t).
 
     Momentum balances, Euler's equations, somebody's hand derivation: they run through the same

@@ -10,12 +10,12 @@ from .._checks import trial_trace
 from .._fingerprint import version_of
 from .._typing import Params, ScalarFunction
 from ._abstract_arguments import trial_arguments
-from ._abstract_system import AbstractSystem, Description, with_description
+from ._abstract_system import DescribedSystem, Description, with_description
 from ._constraints import AbstractConstraint, Constraints, checked_constraints
 from ._laws import Laws
 
 
-class System(AbstractSystem):
+class System(DescribedSystem):
     """A machine given by its Lagrangian, with the forces that no potential covers.
 
     The motion obeys, for every coordinate,
