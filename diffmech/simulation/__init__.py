@@ -8,15 +8,9 @@ from ._action import (
 )
 from ._events import Event as Event
 from ._files import RUN_FILE as RUN_FILE, SystemOnFile as SystemOnFile, load as load, save as save
-from ._gauss_legendre import (
-    GaussLegendre4 as GaussLegendre4,
-    GaussLegendre6 as GaussLegendre6,
-    ImplicitMidpoint as ImplicitMidpoint,
-)
 from ._installation import installation as installation
 from ._methods import methods as methods
 from ._report import Report as Report
 from ._simulate import SimulationError as SimulationError, simulate as simulate
 from ._tournament import Entry as Entry, Tournament as Tournament, tournament as tournament
 from ._trajectory import Trajectory as Trajectory
-from ._variational import Variational as Variational
