@@ -9,46 +9,9 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-
-
-def _results() -> dict[str, Any]:
-    """What is compared, by name: arrays, or trees of them."""
-    import diffmech as dm
-
-    boot, bar, chain = (getattr(dm.systems, name)() for name in ("babyboot", "four_bar", "n_link"))
-    angles = np.radians(np.linspace(1, 179, 300))
-
-    def run(machine: Any, **how: Any) -> Any:
-        start = how.pop("start", machine.starts["default"])
-        found = dm.simulate(machine, *start, duration=2.0, samples=101, **how)
-        return found.qs, found.qds, found.work, found.energies, found.residuals
-
-    def many(**how: Any) -> Any:
-        found = dm.ensemble(boot, {"qA": angles, "qB": 0.01}, duration=5.0, **how)
-        return found.values, found.status, found.steps
-
-    def mapped(criterion: Any) -> Any:
-        axes = {"qA": np.radians(np.linspace(0, 180, 61)), "qB": [0.01, 0.02]}
-        found = dm.stability_map(boot, axes, criterion, duration=5.0)
-        return [np.asarray(getattr(found, name)) for name in ("values", "verdicts", "status")]
-
-    return {
-        "babyboot": run(boot, start=boot.starts["chaotic"]),
-        "babyboot, Tsit5": run(boot, method="Tsit5", rtol=1e-8),
-        "babyboot, GaussLegendre4": run(boot, method="GaussLegendre4", dt=0.01),
-        "four_bar": run(bar),
-        "four_bar, nullspace": run(bar, stabilise="nullspace"),
-        "n_link": run(chain, start=chain.starts["chaotic"]),
-        "ensemble": many(),
-        "ensemble, growth": many(
-            reduce={"g": dm.reducers.Growth([1.0, 0, 0, 0]), "last": dm.reducers.Last()}
-        ),
-        "map, tumble": mapped(dm.criteria.Tumble("qB", np.pi / 2)),
-        "map, ftle": mapped(dm.criteria.Ftle(direction=(1.0, 0, 0, 0))),
-    }
+from computations import runs_and_maps
 
 
 def _write(path: str, with_cache: str) -> None:
@@ -60,7 +23,7 @@ def _write(path: str, with_cache: str) -> None:
         assert dm.cache(folder=with_cache).active
     arrays = {
         f"{name} {i}": np.asarray(leaf)
-        for name, tree in _results().items()
+        for name, tree in runs_and_maps().items()
         for i, leaf in enumerate(jax.tree.leaves(tree))
     }
     np.savez(path, **arrays)  # pyright: ignore[reportArgumentType]

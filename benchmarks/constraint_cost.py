@@ -77,8 +77,8 @@ def main() -> None:
             "batch": ([jax.jit(jax.vmap(f)) for f in pair], (q, qd), 5, LANES),
         }
         for kind, (functions, arguments, count, share) in rows.items():
-            made = [lambda f=f, a=arguments: f(*a) for f in functions]
-            times = [1e6 * t / share for t in best_times(made, count, options.repeats)]
+            bound = [lambda f=f, a=arguments: f(*a) for f in functions]
+            times = [1e6 * t / share for t in best_times(bound, count, options.repeats)]
             rest = f"{times[2]:8.2f} us" if len(times) > 2 else ""
             print(
                 f"{name:26}{kind:10}{times[0]:11.2f} us{times[1]:7.2f} us"

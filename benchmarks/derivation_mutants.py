@@ -24,8 +24,8 @@ import numpy as np
 import sympy
 
 import diffmech as dm
-from diffmech.derivation._grammar import read_text
 from diffmech.derivation._openings import openings
+from diffmech.derivation._read_text import read_text
 from diffmech.derivation._states import random_points
 from diffmech.derivation._symbols import Symbols
 from diffmech.derivation._truth import Truth
@@ -85,8 +85,8 @@ def machine(name: str) -> Machine:
     system = MACHINES[name]()
     truth = Truth(system)
     symbols = Symbols(system, truth.inputs)
-    assert truth.places is not None
-    tape, rows = truth.tape, [int(p) for p in truth.places["rows"]]
+    assert truth.registers is not None
+    tape, rows = truth.tape, [int(p) for p in truth.registers["rows"]]
     forms = openings(tape, rows, sorted(symbols.parameters.values()))
     rates = set(truth.inputs.qd.tolist())
     seconds = set(truth.inputs.qdd.tolist())
@@ -94,10 +94,10 @@ def machine(name: str) -> Machine:
     for row in range(len(rows)):
         shortest = min((form[row] for form in forms), key=len)
         for hot, coefficient in shortest.items():
-            place = tape.operate(
+            register = tape.operate(
                 "mul", written_coefficient(tape, coefficient), written_product(tape, hot)
             )
-            text = spelled(tape, place, symbols.spelled)
+            text = spelled(tape, register, symbols.spelled)
             moving = sum(factor in rates for factor in hot)
             terms.append(Term(row, text, moving, any(factor in seconds for factor in hot)))
     return Machine(system, truth, symbols, terms)
@@ -280,8 +280,8 @@ def _is_named_in(of: Machine, one: Any, wanted: Mutant) -> bool:
         return False
     truth = of.truth
     try:
-        places = [
-            read_text(f"{text} = 0", truth.tape, of.symbols).equations[0].place
+        registers = [
+            read_text(f"{text} = 0", truth.tape, of.symbols).equations[0].register
             for text in (one.term, wanted.term)
         ]
     except ValueError:
@@ -290,7 +290,7 @@ def _is_named_in(of: Machine, one: Any, wanted: Mutant) -> bool:
     points, _ = random_points(truth, 40, rng, "varied")
     params = jax.tree.map(lambda leaf: np.repeat(leaf[:1], len(leaf), axis=0), points.params)
     points = points._replace(params=params)
-    named, changed = truth.of(points, np.array(places)).T
+    named, changed = truth.of(points, np.array(registers)).T
     with np.errstate(all="ignore"):
         ratio = named / changed
     middle = np.median(ratio)

@@ -245,8 +245,8 @@ def main() -> None:
     record = {"goal": GOAL, "machine": machine, "workloads": []}
     for name in peers.WORKLOADS:
         if name.startswith(options.only):
-            found = measure(name, options.lanes, options.repeats, options.tols)
-            record["workloads"].append(found)
+            row = measure(name, options.lanes, options.repeats, options.tols)
+            record["workloads"].append(row)
             options.json.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 
 

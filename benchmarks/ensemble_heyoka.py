@@ -52,8 +52,8 @@ def equations(problem: Problem, route: str = "hand") -> Equations:
 
 def accelerations(problem: Problem, route: str = "hand") -> np.ndarray:
     """q̈ at the starts, shape (lanes, n) [rad/s²]."""
-    made = equations(problem, route)
-    return _evaluated(made.accelerations, made, _states(problem, len(made.odes)))
+    system = equations(problem, route)
+    return _evaluated(system.accelerations, system, _states(problem, len(system.odes)))
 
 
 def _states(problem: Problem, size: int) -> np.ndarray:
@@ -110,8 +110,10 @@ def best_batch(problem: Problem, tol: float, route: str = "hand") -> int:
     firsts = np.linspace(0, max(count - 4 * full, 0), 16).astype(int)
     lanes = np.minimum((firsts[:, None] + np.arange(4 * full)).ravel(), count - 1)
     trial = replace(problem, q0s=problem.q0s[lanes], qd0s=problem.qd0s[lanes])
-    made = equations(problem, route)
-    runs = [(_compiled(made, tol, size)[0], _blocks(trial, len(made.odes), size)) for size in sizes]
+    system = equations(problem, route)
+    runs = [
+        (_compiled(system, tol, size)[0], _blocks(trial, len(system.odes), size)) for size in sizes
+    ]
     seconds = [[_integrate(*run, problem.duration)[1] for run in runs] for _ in range(12)]
     return sizes[int(np.argmin(np.min(seconds, axis=0)))]
 
@@ -122,9 +124,9 @@ def _lanes(made: Equations, ends: np.ndarray, count: int) -> np.ndarray:
 
 def one_core(problem: Problem, tol: float, route: str = "hand", repeats: int = 3) -> Run:
     """All starts on one core; the least time over repeats."""
-    made, count = equations(problem, route), len(problem.q0s)
-    solver, compiling = _compiled(made, tol, batch := best_batch(problem, tol, route))
-    blocks = _blocks(problem, len(made.odes), batch)
+    system, count = equations(problem, route), len(problem.q0s)
+    solver, compiling = _compiled(system, tol, batch := best_batch(problem, tol, route))
+    blocks = _blocks(problem, len(system.odes), batch)
     runs = [_integrate(solver, blocks, problem.duration) for _ in range(repeats)]
     return Run(
         f"heyoka {hy.__version__}, {route}, batch {batch}, one core",
@@ -132,7 +134,7 @@ def one_core(problem: Problem, tol: float, route: str = "hand", repeats: int = 3
         min(seconds for _, seconds in runs) / count,
         compiling,
         np.arange(count),
-        _lanes(made, runs[0][0], count),
+        _lanes(system, runs[0][0], count),
     )
 
 
@@ -164,8 +166,8 @@ class Team:
 
     def run(self) -> Run:
         """All starts once; the wall time."""
-        made, count = equations(self._problem), len(self._problem.q0s)
-        ends = np.empty((-(-count // self._batch), len(made.odes), self._batch))
+        system, count = equations(self._problem), len(self._problem.q0s)
+        ends = np.empty((-(-count // self._batch), len(system.odes), self._batch))
         clock = time.perf_counter()
         for line in self._lines:
             line.send(True)
@@ -179,7 +181,7 @@ class Team:
             seconds / count,
             self._compiling,
             np.arange(count),
-            _lanes(made, ends, count),
+            _lanes(system, ends, count),
         )
 
     def __enter__(self) -> "Team":
@@ -196,9 +198,9 @@ def _work(
 ) -> None:
     """A worker: compile, say so, then integrate its share of the batches whenever asked."""
     os.sched_setaffinity(0, where)
-    made = equations(problem)
-    solver, compiling = _compiled(made, tol, batch)
-    blocks = _blocks(problem, len(made.odes), batch)[share]
+    system = equations(problem)
+    solver, compiling = _compiled(system, tol, batch)
+    blocks = _blocks(problem, len(system.odes), batch)[share]
     line.send(compiling)
     while line.recv():
         line.send(_integrate(solver, blocks, problem.duration)[0])
@@ -212,8 +214,8 @@ def all_cores(problem: Problem, tol: float, cores: int | None = None, repeats: i
 
 def reference(problem: Problem) -> np.ndarray:
     """(q, q̇) at the end from heyoka at tol 1e-15 without fast maths, shape (lanes, 2n)."""
-    made = equations(problem)
+    system = equations(problem)
     batch = hy.recommended_simd_size()
-    solver, _ = _compiled(made, 1e-15, batch, fast=False)
-    blocks = _blocks(problem, len(made.odes), batch)
-    return _lanes(made, _integrate(solver, blocks, problem.duration)[0], len(problem.q0s))
+    solver, _ = _compiled(system, 1e-15, batch, fast=False)
+    blocks = _blocks(problem, len(system.odes), batch)
+    return _lanes(system, _integrate(solver, blocks, problem.duration)[0], len(problem.q0s))

@@ -103,19 +103,19 @@ def _ensemble(
 
 def diffmech(name: str, lanes: int | None, tol: float, fixed: bool) -> Run:
     """One `dm.ensemble` on all devices of this process; lanes that fail end in NaN."""
-    found = _ensemble(bare(name, lanes), tol, fixed=fixed)
-    ends = np.concatenate(found.values["last"], axis=1)
-    ends[~np.asarray(found.ok)] = np.nan
-    devices = found.settings["devices"]
+    run = _ensemble(bare(name, lanes), tol, fixed=fixed)
+    ends = np.concatenate(run.values["last"], axis=1)
+    ends[~np.asarray(run.ok)] = np.nan
+    devices = run.settings["devices"]
     words = [
         "diffmech",
-        *["fixed"] * found.settings["fixed_params"],
-        found.settings["method"],
-        found.settings["form"],
+        *["fixed"] * run.settings["fixed_params"],
+        run.settings["method"],
+        run.settings["form"],
         "one core" if devices == 1 else f"{devices} cores",
     ]
-    seconds, lanes_run = found.running / len(ends), np.arange(len(ends))
-    return Run(", ".join(words), tol, seconds, found.compiling, lanes_run, ends)
+    seconds, lanes_run = run.running / len(ends), np.arange(len(ends))
+    return Run(", ".join(words), tol, seconds, run.compiling, lanes_run, ends)
 
 
 def first_call(name: str, lanes: int | None) -> tuple[float, float]:

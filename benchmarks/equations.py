@@ -199,12 +199,12 @@ def main() -> None:
     print(f"{'':<20}{'ours':>10}{'SymPy':>12}{'operations':>14}{'SymPy':>8}{'ratio':>8}")
     for name in [given.only] if given.only else BY_HAND:
         started = time.perf_counter()
-        found = printed(name)
-        str(found)
+        equations = printed(name)
+        str(equations)
         seconds = time.perf_counter() - started
         import sympy as sp
 
-        ours = sum(int(sp.count_ops(one)) for one in found.sympy().balance)
+        ours = sum(int(sp.count_ops(one)) for one in equations.sympy().balance)
         theirs = by_sympy(given.limit, name, simplified=True)
         count = f"{theirs[1]:8d}{ours / theirs[1]:8.2f}" if theirs else ""
         print(f"{name:<20}{seconds:8.2f} s{_shown(theirs, given.limit)}{ours:14d}{count}")

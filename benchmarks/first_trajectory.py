@@ -70,10 +70,10 @@ def run_sympy(n: int, started: float) -> dict[str, object]:
         vx, vy = vx + length[i] * cos * qd[i], vy + length[i] * sin * qd[i]
     method = LagrangesMethod(lagrangian, q)
     method.form_lagranges_equations()
-    rates, places = sp.symbols(f"u:{n}"), sp.symbols(f"p:{n}")
-    names = {**dict(zip(qd, rates, strict=True)), **dict(zip(q, places, strict=True))}
+    rates, positions = sp.symbols(f"u:{n}"), sp.symbols(f"p:{n}")
+    names = {**dict(zip(qd, rates, strict=True)), **dict(zip(q, positions, strict=True))}
     equations = [method.mass_matrix.xreplace(names), method.forcing.xreplace(names)]
-    arguments = [places, rates, mass, inertia, length, centre, g]
+    arguments = [positions, rates, mass, inertia, length, centre, g]
     evaluate = sp.lambdify(arguments, equations, cse=True)
 
     def run(size: float) -> list[float]:

@@ -123,10 +123,10 @@ CASES: dict[str, Callable[[], Case]] = {
 def solved(case: Case, ts: np.ndarray, start: Any, params: dict[str, Any]) -> np.ndarray:
     """(k, 2 n) by SciPy; complex numbers go through."""
     every = {**case.known, **params}
-    found = solve_ivp(
+    solution = solve_ivp(
         partial(case.rhs, p=every), (0.0, ts[-1]), start, "DOP853", ts, rtol=1e-12, atol=1e-13
     )
-    return found.y.T
+    return solution.y.T
 
 
 def bound(case: Case, ts: np.ndarray) -> np.ndarray:
@@ -233,10 +233,10 @@ def _draw(
     away: dict[str, list[float]] = {label: [] for label in functions}
     failed, clock = 0, time.process_time()
     for seed in range(draws):
-        found = fitted(case, record_of(case, ts, states, seed), dict(case.truth), seed)
-        failed += not found.converged
+        fit = fitted(case, record_of(case, ts, states, seed), dict(case.truth), seed)
+        failed += not fit.converged
         for label, function in functions.items():
-            value, error = found.of(function)
+            value, error = fit.of(function)
             away[label].append((value - function(*truth)) / error)
     seconds = (time.process_time() - clock) / draws
     print(f"  {draws} noise draws, {seconds:.2f} CPU s each; ", end="")
@@ -264,10 +264,10 @@ def _start(case: Case, ts: np.ndarray, states: np.ndarray, starts: int) -> dict[
         lost, clock = [], time.process_time()
         for seed, guess in enumerate(guesses(case, starts)):
             record = record_of(case, ts, states, 1000 + seed)
-            found = fitted(case, record, guess, seed, **options)
-            ended[label].append(found)
-            if not arrived(case, found):
-                lost.append(f"{seed} ({np.sqrt(found.chi2 / found.count):.3g})")
+            fit = fitted(case, record, guess, seed, **options)
+            ended[label].append(fit)
+            if not arrived(case, fit):
+                lost.append(f"{seed} ({np.sqrt(fit.chi2 / fit.count):.3g})")
         seconds = (time.process_time() - clock) / starts
         good = starts - len(lost)
         rest = f"; not (misfit in units of the noise): {', '.join(lost)}" if lost else ""

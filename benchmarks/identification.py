@@ -68,10 +68,10 @@ def least(run: Callable[[], Any], repeats: int) -> dict[str, float]:
 def against_scipy(options: argparse.Namespace) -> dict[str, Any]:
     """Both, warm, from one start."""
     pieces, near = pieces_of(options.pieces), options.near
-    found = fit_pendulum(near, pieces)
+    fit = fit_pendulum(near, pieces)
     ours = least(lambda: fit_pendulum(near, pieces), options.repeats)
-    theirs = by_scipy(near, pieces, found.chi2 / 2, options.patience * ours["wall"])
-    return {"ours": ours, "scipy": theirs, "cost": found.chi2 / 2, "settled": found.converged}
+    theirs = by_scipy(near, pieces, fit.chi2 / 2, options.patience * ours["wall"])
+    return {"ours": ours, "scipy": theirs, "cost": fit.chi2 / 2, "settled": fit.converged}
 
 
 def jacobian(options: argparse.Namespace) -> dict[str, Any]:
@@ -199,11 +199,11 @@ def show_a(options: argparse.Namespace) -> None:
         words = "reached" if ended else "NOT reached, stopped at"
         print(f"   cost {goal:.6g}, by SciPy {words} {theirs['cost']:.6g}")
         if ended:
-            own = part("cold fit", options, near=near, untuned=True)
+            alone = part("cold fit", options, near=near, untuned=True)
             other = part("cold scipy", options, near=near, goal=goal, untuned=True)
-            line("   fit in a fresh process, everything included", own)
+            line("   fit in a fresh process, everything included", alone)
             line("   SciPy likewise, until the same cost", other)
-            line("   SciPy over fit", over(other, own), "x, target more than 1")
+            line("   SciPy over fit", over(other, alone), "x, target more than 1")
 
 
 def show_b(options: argparse.Namespace) -> None:

@@ -60,16 +60,24 @@ def by_scipy(near: bool, pieces: list[dm.Record], goal: float, limit: float) -> 
     """SciPy's seconds to the cost `goal`, compiled before; it is stopped after `limit` [s]."""
     machine, ts = pendulum(near), pieces[0].ts - pieces[0].ts[0]
     values = np.stack([piece.values for piece in pieces])
-    own = machine.params
-    scale = np.array([own.lengths[0], own.centres[0], *own.inertias, *own.frictions])
+    near_params = machine.params
+    scale = np.array(
+        [
+            near_params.lengths[0],
+            near_params.centres[0],
+            *near_params.inertias,
+            *near_params.frictions,
+        ]
+    )
 
     def moved(z: Any, start: Any) -> Any:
         z = z * scale
-        places = lambda p: (p.lengths, p.centres, p.inertias, p.frictions)  # noqa: E731
+        freed = lambda p: (p.lengths, p.centres, p.inertias, p.frictions)  # noqa: E731
         lengths, centres = (
-            jnp.asarray(x).at[0].set(z[i]) for i, x in enumerate((own.lengths, own.centres))
+            jnp.asarray(x).at[0].set(z[i])
+            for i, x in enumerate((near_params.lengths, near_params.centres))
         )
-        params = eqx.tree_at(places, own, (lengths, centres, z[2:4], z[4:6]))
+        params = eqx.tree_at(freed, near_params, (lengths, centres, z[2:4], z[4:6]))
         return dm.simulate(machine, start[:2], start[2:], ts=ts, params=params, rtol=RTOL).qs
 
     program = jax.jit(jax.vmap(moved, (None, 0)))
@@ -91,10 +99,10 @@ def by_scipy(near: bool, pieces: list[dm.Record], goal: float, limit: float) -> 
         if intermediate_result.cost <= goal * (1 + SAME) or time.perf_counter() - clock > limit:
             raise StopIteration
 
-    found = least_squares(
+    solution = least_squares(
         residuals, x, jac_sparsity=pattern, x_scale="jac", diff_step=1e-6, ftol=1e-15, xtol=1e-15,
         gtol=1e-15, max_nfev=10_000, bounds=(lowest, np.full(len(x), np.inf)), callback=look,
         tr_options={"regularize": False, "atol": 1e-12, "btol": 1e-12, "maxiter": 2000},
     )  # fmt: skip
     took = {"wall": time.perf_counter() - clock, "cpu": time.process_time() - cpu}
-    return {**took, "cost": float(found.cost), "jacobians": int(found.njev or 0)}
+    return {**took, "cost": float(solution.cost), "jacobians": int(solution.njev or 0)}

@@ -98,8 +98,8 @@ def main() -> None:
             "batch": (batches, (q, qd), 5, LANES),
         }
         for kind, (functions, arguments, count, share) in rows.items():
-            made = [lambda f=f, a=arguments: f(*a) for f in functions]
-            ours, theirs = (1e6 * t / share for t in best_times(made, count, options.repeats))
+            bound = [lambda f=f, a=arguments: f(*a) for f in functions]
+            ours, theirs = (1e6 * t / share for t in best_times(bound, count, options.repeats))
             print(f"{name:20} {kind:10} {ours:7.2f} us {theirs:7.2f} us {ours / theirs:6.2f}")
 
 

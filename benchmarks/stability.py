@@ -46,16 +46,19 @@ def chart(points: int) -> dict[str, Any]:
     """The chart along qA with qB = 1°: the shares and the seconds without imports."""
     clock = time.perf_counter()
     boot, axes = dm.systems.babyboot(), {"qA": (0.0, math.pi, points)}
-    made = dm.stability_map(boot, axes, TUMBLE, DURATION, q0={"qB": math.radians(1)}, rtol=RTOL)
-    return {"seconds": time.perf_counter() - clock, "unstable": float(np.mean(made.verdicts == 1))}
+    charted = dm.stability_map(boot, axes, TUMBLE, DURATION, q0={"qB": math.radians(1)}, rtol=RTOL)
+    return {
+        "seconds": time.perf_counter() - clock,
+        "unstable": float(np.mean(charted.verdicts == 1)),
+    }
 
 
 def area(side: int) -> tuple[dm.StabilityMap, float]:
     """The area, and the seconds it took with compilation."""
     clock = time.perf_counter()
     axes = {"qA": (*SPANS[0], side), "qB": (*SPANS[1], side)}
-    made = dm.stability_map(dm.systems.babyboot(), axes, TUMBLE, DURATION, rtol=RTOL)
-    return made, time.perf_counter() - clock
+    charted = dm.stability_map(dm.systems.babyboot(), axes, TUMBLE, DURATION, rtol=RTOL)
+    return charted, time.perf_counter() - clock
 
 
 def overhead(points: int, repeats: int) -> dict[str, float]:
@@ -86,14 +89,14 @@ def overhead(points: int, repeats: int) -> dict[str, float]:
 def edges(repeats: int) -> dict[str, Any]:
     """The three edges [deg], and the seconds for those of other plates, compiled before."""
     boot = dm.systems.babyboot()
-    found = dm.band_edges(boot, "qA")
+    located = dm.band_edges(boot, "qA")
     best = math.inf
     for i in range(repeats):
         other = boot.with_params(IBx=(2.5 - 0.01 * (i + 1)) * 1e-4)
         clock = time.perf_counter()
         dm.band_edges(other, "qA")
         best = min(best, time.perf_counter() - clock)
-    return {"values": np.degrees(found.values).tolist(), "seconds": best}
+    return {"values": np.degrees(located.values).tolist(), "seconds": best}
 
 
 def tumbles_by_scipy(qA: float, qB: float) -> bool:
@@ -150,13 +153,13 @@ def tuned(options: argparse.Namespace) -> dict[str, Any]:
     """Everything of the tuned process but the chart, which has one of its own."""
     if not (tuning := dm.tune_cpu()).active:
         print(f"not tuned: {tuning.verdict}", file=sys.stderr)
-    made, seconds = area(options.side)
+    charted, seconds = area(options.side)
     return {
         "area": seconds,
-        "undecided": int(np.sum(made.verdicts > 1)),
+        "undecided": int(np.sum(charted.verdicts > 1)),
         "overhead": overhead(options.points, options.repeats),
         "edges": None if options.quick else edges(options.repeats),
-        "verdicts": verdicts(made, options.verdicts),
+        "verdicts": verdicts(charted, options.verdicts),
     }
 
 

@@ -44,6 +44,7 @@ _HOMES = {
     "OrbitFamily": "orbits",
     "PeriodicOrbit": "orbits",
     "Pfaffian": "model",
+    "Plane": "sections",
     "PoincareSection": "sections",
     "RESULTS": "_results",
     "Reaction": "motion",
@@ -53,7 +54,9 @@ _HOMES = {
     "SimulationError": "simulation",
     "StabilityMap": "maps",
     "Status": "_results",
+    "Strobe": "sections",
     "Structure": "identification",
+    "Surface": "sections",
     "System": "model",
     "Tournament": "simulation",
     "Trajectory": "simulation",
@@ -90,9 +93,7 @@ _HOMES = {
     "identifiable": "identification",
     "inverse_dynamics": "motion",
     "joint": "model",
-    "load": "simulation",
-    "load_fit": "identification",
-    "load_map": "maps",
+    "load": "_load",
     "lyapunov": "chaos",
     "machine": "model",
     "mass_centre": "motion",
@@ -108,7 +109,6 @@ _HOMES = {
     "reactions": "motion",
     "read_records": "identification",
     "return_times": "sections",
-    "save": "simulation",
     "simulate": "simulation",
     "stability_map": "maps",
     "tournament": "simulation",
@@ -173,6 +173,9 @@ if TYPE_CHECKING:
     from ._checks import (
         as_array as as_array,
     )
+    from ._load import (
+        load as load,
+    )
     from ._results import (
         RESULTS as RESULTS,
         Status as Status,
@@ -207,7 +210,6 @@ if TYPE_CHECKING:
         fit as fit,
         forces_along as forces_along,
         identifiable as identifiable,
-        load_fit as load_fit,
         read_records as read_records,
     )
     from .lanes import (
@@ -219,7 +221,6 @@ if TYPE_CHECKING:
         MapEdge as MapEdge,
         StabilityMap as StabilityMap,
         Verdict as Verdict,
-        load_map as load_map,
         stability_map as stability_map,
         zoom as zoom,
     )
@@ -271,7 +272,10 @@ if TYPE_CHECKING:
     )
     from .sections import (
         Bifurcation as Bifurcation,
+        Plane as Plane,
         PoincareSection as PoincareSection,
+        Strobe as Strobe,
+        Surface as Surface,
         bifurcation as bifurcation,
         poincare as poincare,
         return_times as return_times,
@@ -286,10 +290,8 @@ if TYPE_CHECKING:
         Trajectory as Trajectory,
         action as action,
         action_gradient as action_gradient,
-        load as load,
         methods as methods,
         motion_between as motion_between,
-        save as save,
         simulate as simulate,
         tournament as tournament,
     )

@@ -80,9 +80,20 @@ def warn_if_single_precision() -> None:
 
 
 def as_array(value: Any) -> AnyArray:
-    """Numbers, lists and NumPy arrays as float arrays; JAX arrays (traced ones too) as they are.
+    """Numbers, lists and NumPy arrays as float arrays: the converter of parameters' fields.
 
-    NumPy is the resting form on purpose: it does not start JAX's backend.
+        length: Scalar = eqx.field(converter=dm.as_array)  # [m]
+
+    Args:
+        value: a number, nested lists of numbers, or an array, of any shape.
+
+    Returns:
+        An array of the same shape: NumPy's, in float64, which does not start JAX's backend. A JAX
+        array, traced or not, is returned as it is; of whole numbers or truths, in the precision in
+        force.
+
+    Raises:
+        ValueError: it is complex, or not made of numbers.
     """
     if isinstance(value, list | tuple) and any(
         isinstance(leaf, jax.Array) for leaf in jax.tree.leaves(value)
@@ -224,8 +235,8 @@ def as_count(value: Any, label: str, least: int) -> int:
     """A whole number, at least `least`."""
     whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
     if not whole or value < least:
-        found = "traced" if is_traced(value) else repr(value)
-        raise ValueError(f"`{label}` must be a whole number, at least {least}, but is {found}")
+        given = "traced" if is_traced(value) else repr(value)
+        raise ValueError(f"`{label}` must be a whole number, at least {least}, but is {given}")
     return int(value)
 
 
@@ -234,7 +245,7 @@ def trial_trace(
 ) -> tuple[int, ...]:
     """Trace a user's function once on abstract arguments and check the shape that comes out.
 
-    Nothing is computed. `shape=None` accepts any shape; the shape found is returned.
+    Nothing is computed. `shape=None` accepts any shape; the shape that comes out is returned.
     """
     if not callable(function):
         raise ValueError(f"`{label}` must be a function of (q, qd, t, params), but is {function!r}")
@@ -284,11 +295,11 @@ def trial_trace(
     if wrong is not None:
         raise ValueError(
             f"{who} must stay within its arrays, but asks for entry {wrong.entry} of an axis with "
-            f"{wrong.size}: JAX would take another one, or none, without a word"
+            f"{wrong.size}: JAX would silently take another one, or none"
         )
     if not hasattr(out, "shape") or not jnp.issubdtype(out.dtype, jnp.floating):
-        found = f"dtype {out.dtype}" if hasattr(out, "dtype") else f"{type(out).__name__}"
-        raise ValueError(f"{who} must return a real float array, but returns {found}")
+        returned_kind = f"dtype {out.dtype}" if hasattr(out, "dtype") else f"{type(out).__name__}"
+        raise ValueError(f"{who} must return a real float array, but returns {returned_kind}")
     if shape is not None and out.shape != shape:
         wanted = (
             "a scalar, shape ()," if shape == () else f"shape {shape}, one entry per coordinate,"

@@ -1,4 +1,4 @@
-"""A sentence instead of a riddle when a run is differentiated the way it was not prepared for.
+"""Raise a ValueError that names `gradient=` where a run is differentiated in the other mode.
 
 Diffrax gives forward- or reverse-mode derivatives of a solve, not both at once. JAX finds out deep
 inside a loop; these guards say at the surface which argument to change.

@@ -30,7 +30,7 @@ import equinox as eqx
 import jax
 import numpy as np
 
-from ._reads import Function, Place, has_changed, is_installed, is_installed_module, looked_at
+from ._reads import Function, Reading, has_changed, is_installed, is_installed_module, looked_at
 
 _MOST_FUNCTIONS = 1024  # that are remembered
 
@@ -38,7 +38,7 @@ _MOST_FUNCTIONS = 1024  # that are remembered
 class _Known(NamedTuple):
     """A function as it was last seen; `version` is another one after each change."""
 
-    places: tuple[Place, ...]
+    readings: tuple[Reading, ...]
     codes: tuple[Any, ...]
     version: int
 
@@ -63,18 +63,18 @@ def digest_of(function: Any) -> str:
 
     They are the same in another process with the same Python. What identity decides is left out.
     """
-    places, codes = looked_at(function)
+    readings, codes = looked_at(function)
     arrays = [np.asarray(leaf) for leaf in jax.tree.leaves(function) if eqx.is_array(leaf)]
     seen = (
         [_spelled(code) for code in codes],
-        [(place.label, place.token) for place in places if place.token is not None],
+        [(reading.label, reading.token) for reading in readings if reading.token is not None],
         [(array.shape, array.dtype.str, array.tobytes()) for array in arrays],
     )
     return hashlib.sha256(repr(seen).encode()).hexdigest()[:12]
 
 
 def _spelled(code: types.CodeType) -> tuple[Any, ...]:
-    """Code without the place where it is written."""
+    """Code without the file and lines where it is written."""
     constants = []
     for each in code.co_consts:
         if isinstance(each, types.CodeType):
@@ -107,39 +107,39 @@ def _version(function: Any) -> int:
     known = _known.get(function)  # equal callables, made twice of the same functions, are one
     if known is None:
         return _remember(function, *looked_at(function), next(_versions))
-    changed = next((place for place in known.places if has_changed(place)), None)
+    changed = next((reading for reading in known.readings if has_changed(reading)), None)
     if changed is None:
         return known.version
-    places, codes = looked_at(function)
-    if codes == known.codes and _contents(places) == _contents(known.places):
-        return _remember(function, places, codes, known.version)
-    version = _remember(function, places, codes, next(_versions))
+    readings, codes = looked_at(function)
+    if codes == known.codes and _contents(readings) == _contents(known.readings):
+        return _remember(function, readings, codes, known.version)
+    version = _remember(function, readings, codes, next(_versions))
     _drop(function, changed)
     return version
 
 
-def _remember(function: Any, places: Any, codes: Any, version: int) -> int:
-    _known[function] = _Known(places, codes, version)
+def _remember(function: Any, readings: Any, codes: Any, version: int) -> int:
+    _known[function] = _Known(readings, codes, version)
     _known.move_to_end(function)
     if len(_known) > _MOST_FUNCTIONS:
         _known.popitem(last=False)
     return version
 
 
-def _contents(places: tuple[Place, ...]) -> list[Any]:
+def _contents(readings: tuple[Reading, ...]) -> list[Any]:
     return [
-        (place.label, id(place.value) if place.token is None else place.token)
-        for place in places
-        if not isinstance(place.value, Function | types.CodeType)  # what it does is compared
+        (reading.label, id(reading.value) if reading.token is None else reading.token)
+        for reading in readings
+        if not isinstance(reading.value, Function | types.CodeType)  # what it does is compared
     ]
 
 
-def _drop(function: Any, place: Place) -> None:
+def _drop(function: Any, reading: Reading) -> None:
     """JAX keeps traces by inner functions too: a loop's body, a function under `jit`."""
     jax.clear_caches()
     name = getattr(function, "__qualname__", type(function).__name__)
     warnings.warn(
-        f"{name} reads {place.label}, which has changed: what was compiled of it is dropped and "
+        f"{name} reads {reading.label}, which has changed: what was compiled of it is dropped and "
         "made anew. Numbers that change belong in `params`, which do not compile anew",
         stacklevel=_frames_to_the_user(),
     )

@@ -27,7 +27,7 @@ def staged_folder(
     """
     path = Path(path)
     _require_free(path, members, overwrite=overwrite)
-    made = what_is_at(path) is None
+    is_new = what_is_at(path) is None
     stage = path / _STAGE
     try:
         try:
@@ -48,7 +48,7 @@ def staged_folder(
         finally:
             shutil.rmtree(stage, ignore_errors=True)
     finally:
-        if made:
+        if is_new:
             with contextlib.suppress(OSError):  # it holds results now
                 path.rmdir()
 
@@ -104,8 +104,8 @@ def _claim(stage: Path, wanted: Path) -> None:
             if not stage.exists():
                 raise
             raise BlockingIOError(
-                f"somebody is writing to `{wanted}` at the moment: wait, choose another "
-                f"place, or remove `{stage}` if nobody is"
+                f"another process is writing to `{wanted}` at the moment: wait, choose another "
+                f"place, or remove `{stage}` if none is"
             ) from error
     finally:
         shutil.rmtree(own, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""Constant indices beyond the end of an array, which JAX takes without a word.
+"""Constant indices beyond the end of an array, which JAX accepts silently.
 
 `q[5]` of a traced array of two entries is its last one, and `x.at[5].set(...)` changes nothing.
 Both are seen in a function's jaxpr where the index is a constant; an index that is computed from
@@ -114,14 +114,14 @@ def _shape(atom: Any) -> tuple[int, ...]:
 
 def _jaxprs(parameters: dict[str, Any]) -> list[tuple[Jaxpr, Sequence[Any]]]:
     """The functions inside an operation, with their constants."""
-    found: list[tuple[Jaxpr, Sequence[Any]]] = []
+    inner: list[tuple[Jaxpr, Sequence[Any]]] = []
     for parameter in parameters.values():
         for each in parameter if isinstance(parameter, tuple | list) else (parameter,):
             if isinstance(each, ClosedJaxpr):
-                found.append((each.jaxpr, each.consts))
+                inner.append((each.jaxpr, each.consts))
             elif isinstance(each, Jaxpr):
-                found.append((each, [None] * len(each.constvars)))
-    return found
+                inner.append((each, [None] * len(each.constvars)))
+    return inner
 
 
 def _beyond(equation: JaxprEqn, values: list[Any]) -> Beyond | None:

@@ -43,8 +43,8 @@ _MUTATORS = (
 )
 
 
-class Place(NamedTuple):
-    """Where a value is read: `get(holder, key)`, and what was there."""
+class Reading(NamedTuple):
+    """A value that a function reads: `get(holder, key)` gives it again, `value` is what it was."""
 
     label: str
     get: Callable[[Any, Any], Any]
@@ -54,19 +54,19 @@ class Place(NamedTuple):
     token: Any  # to compare by; None if identity decides
 
 
-def looked_at(function: Any) -> tuple[tuple[Place, ...], tuple[Any, ...]]:
+def looked_at(function: Any) -> tuple[tuple[Reading, ...], tuple[Any, ...]]:
     look = _Look()
     look.into(function, "")
-    return tuple(look.places), tuple(look.codes)
+    return tuple(look.readings), tuple(look.codes)
 
 
-def has_changed(place: Place) -> bool:
-    value = place.get(place.holder, place.key)
-    if place.token is None:
-        return value is not place.value
-    if value is place.value and isinstance(value, _PLAIN):
+def has_changed(reading: Reading) -> bool:
+    value = reading.get(reading.holder, reading.key)
+    if reading.token is None:
+        return value is not reading.value
+    if value is reading.value and isinstance(value, _PLAIN):
         return False
-    return _token(value, place.label) != place.token
+    return _token(value, reading.label) != reading.token
 
 
 def _token(value: Any, label: str) -> Any:
@@ -139,7 +139,7 @@ class _Look:
     """A walk through everything that a function reads."""
 
     def __init__(self) -> None:
-        self.places: list[Place] = []
+        self.readings: list[Reading] = []
         self.codes: list[Any] = []
         self._seen: set[Any] = set()
 
@@ -181,7 +181,7 @@ class _Look:
     def _note(self, label: str, get: Any, holder: Any, key: Any) -> Any:
         value = get(holder, key)
         if value is not _MISSING:
-            self.places.append(Place(label, get, holder, key, value, _token(value, label)))
+            self.readings.append(Reading(label, get, holder, key, value, _token(value, label)))
         return value
 
     def _function(self, function: Function, label: str) -> None:
@@ -261,11 +261,11 @@ _NONE: frozenset[str] = frozenset()
 
 def _of_class(kind: type) -> dict[str, Any]:
     """What instances find in their class, by name; nothing of installed ones."""
-    found: dict[str, Any] = {}
+    attributes: dict[str, Any] = {}
     for each in reversed(kind.__mro__):
         if not is_installed(each):
-            found |= vars(each)
-    return found
+            attributes |= vars(each)
+    return attributes
 
 
 def _names_of(function: Any) -> frozenset[str]:

@@ -30,6 +30,7 @@ from ._suggest import quoted
 SCHEMA_VERSION = 1
 _MANIFEST = "manifest"
 _SAFE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.\[\],-]*")
+_NO_MANIFEST = "it has no manifest, so it was not written by diffmech"
 _MOST_MEMBERS = 10_000
 _BLANK = b"0" * 64  # stands for the file's own checksum while that is computed
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # zip's zero: no wall clock in the bytes
@@ -127,7 +128,7 @@ def what_is_at(path: str | Path) -> str | None:
     """A "file", a "folder", something "else", or None for nothing.
 
     Raises:
-        PermissionError: nobody can tell, for a folder on the way may not be entered; it is named.
+        PermissionError: a folder on the way, which is named, may not be entered.
     """
     path = Path(path)
     try:
@@ -185,11 +186,27 @@ def _digest(data: bytes) -> bytes:
 
 def read_record(path: str | Path, kind: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """The meta data and arrays of a file written by `write_record`, verified."""
+    with _refusing(path) as file:
+        return _read(file, kind)
+
+
+def kind_of(path: str | Path) -> str:
+    """The kind of a file written by `write_record`; only its head is read and checked."""
+    with _refusing(path) as file, zipfile.ZipFile(file) as archive:
+        members = _plain_members(archive, file.stat().st_size)
+        if _MANIFEST not in members:
+            raise _RefusedError(_NO_MANIFEST)
+        return _parse_manifest(_from_npy(archive.read(members[_MANIFEST]), _MANIFEST))["kind"]
+
+
+@contextlib.contextmanager
+def _refusing(path: str | Path) -> Iterator[Path]:
+    """A file to read; whatever is wrong with it is said with its path."""
     path = Path(path)
     if what_is_at(path) != "file":
         raise FileNotFoundError(f"there is no file `{path}`")
     try:
-        return _read(path, kind)
+        yield path
     except _RefusedError as error:
         raise ValueError(f"`{path}` was not loaded: {error}") from error
     except PermissionError as error:
@@ -207,29 +224,13 @@ class _RefusedError(Exception):
 def _read(path: Path, kind: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     data = path.read_bytes()
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        members = archive.infolist()
-        if len(members) > _MOST_MEMBERS:
-            raise _RefusedError(f"it has {len(members)} members, more than {_MOST_MEMBERS}")
-        blobs: dict[str, bytes] = {}
-        for member in members:
-            name = member.filename.removesuffix(".npy")
-            if name == member.filename or not _SAFE_NAME.fullmatch(name):
-                raise _RefusedError(f"it has a member with the odd name {member.filename!r}")
-            if member.compress_type != zipfile.ZIP_STORED or member.file_size > len(data):
-                raise _RefusedError(f"member {name!r} is compressed; diffmech never writes such")
-            if name in blobs:
-                raise _RefusedError(f"member {name!r} occurs twice")
-            blobs[name] = archive.read(member)
+        members = _plain_members(archive, len(data))
+        blobs = {name: archive.read(member) for name, member in members.items()}
     if _MANIFEST not in blobs:
-        raise _RefusedError("it has no manifest, so it was not written by diffmech")
+        raise _RefusedError(_NO_MANIFEST)
     if data[-len(_BLANK) :] != _digest(data[: -len(_BLANK)] + _BLANK):
         raise _RefusedError("its bytes do not match its checksum, so it is damaged")
     manifest = _parse_manifest(_from_npy(blobs.pop(_MANIFEST), _MANIFEST))
-    if manifest["schema"] > SCHEMA_VERSION:
-        raise _RefusedError(
-            f"it has schema version {manifest['schema']}, newer than the {SCHEMA_VERSION} this "
-            "version of diffmech reads; update diffmech"
-        )
     if manifest["kind"] != kind:
         raise _RefusedError(f"it holds a {manifest['kind']!r}, not a {kind!r}")
     if set(blobs) != set(manifest["sha256"]):
@@ -238,6 +239,23 @@ def _read(path: Path, kind: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]
         if hashlib.sha256(blob).hexdigest() != manifest["sha256"][name]:
             raise _RefusedError(f"array {name!r} does not match its checksum")
     return manifest["meta"], {name: _from_npy(blob, name) for name, blob in blobs.items()}
+
+
+def _plain_members(archive: zipfile.ZipFile, size: int) -> dict[str, zipfile.ZipInfo]:
+    """Members by name; none that takes more memory than the file has bytes, or has an odd name."""
+    if len(archive.infolist()) > _MOST_MEMBERS:
+        raise _RefusedError(f"it has {len(archive.infolist())} members, more than {_MOST_MEMBERS}")
+    members: dict[str, zipfile.ZipInfo] = {}
+    for member in archive.infolist():
+        name = member.filename.removesuffix(".npy")
+        if name == member.filename or not _SAFE_NAME.fullmatch(name):
+            raise _RefusedError(f"it has a member with the odd name {member.filename!r}")
+        if member.compress_type != zipfile.ZIP_STORED or member.file_size > size:
+            raise _RefusedError(f"member {name!r} is compressed; diffmech never writes such")
+        if name in members:
+            raise _RefusedError(f"member {name!r} occurs twice")
+        members[name] = member
+    return members
 
 
 def _parse_manifest(array: np.ndarray) -> dict[str, Any]:
@@ -250,6 +268,11 @@ def _parse_manifest(array: np.ndarray) -> dict[str, Any]:
         not isinstance(manifest.get(key), type_) for key, type_ in shape.items()
     ):
         raise _RefusedError("its manifest lacks kind, schema, meta or sha256")
+    if manifest["schema"] > SCHEMA_VERSION:
+        raise _RefusedError(
+            f"it has schema version {manifest['schema']}, newer than the {SCHEMA_VERSION} this "
+            "version of diffmech reads; update diffmech"
+        )
     return manifest
 
 

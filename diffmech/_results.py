@@ -27,7 +27,7 @@ class RESULTS(diffrax.RESULTS):  # pyright: ignore[reportGeneralTypeIssues]
         "a number of the start, the sample times or the parameters is NaN or infinite"
     )
     event_not_a_number = (
-        "the condition of an event is NaN, so nobody knows whether it happens: check divisions, "
+        "the condition of an event is NaN, so it is not known whether it happens: check divisions, "
         "square roots and logarithms in it near this state"
     )
     interrupted = "stopped by the user; what was computed up to there is kept"
@@ -61,20 +61,9 @@ def message(result: Result) -> str:
     return (RESULTS[result] or "it ran to the end").rstrip(".")
 
 
-_NAMES = (
-    "successful",
-    "event_occurred",
-    "max_steps_reached",
-    "dt_min_reached",
-    "nonlinear_max_steps_reached",
-    "nonlinear_divergence",
-    "singular_mass_matrix",
-    "non_finite_motion",
-    "step_too_small",
-    "not_finite_from_the_start",
-    "event_not_a_number",
-    "interrupted",
-)
+# Of all members, Diffrax's too. Equinox's enumerations say how many members they have, but do not
+# list them.
+_NAMES = tuple(RESULTS._name_to_item)  # pyright: ignore[reportAttributeAccessIssue]
 
 
 def same(result: Result, *others: Result) -> bool:

@@ -38,18 +38,18 @@ def _gated(solve: Callable[[], Any]) -> Any:
 @_gated.def_fwd
 def _gated_forward(perturbed: Any, solve: Callable[[], Any]) -> Any:
     del perturbed
-    found, pull = eqx.filter_vjp(lambda solve: solve(), solve)
-    return found, (pull, eqx.filter(found, eqx.is_inexact_array))
+    solution, pull = eqx.filter_vjp(lambda solve: solve(), solve)
+    return solution, (pull, eqx.filter(solution, eqx.is_inexact_array))
 
 
 @_gated.def_bwd
 def _gated_backward(residuals: Any, gradient: Any, perturbed: Any, solve: Any) -> Any:
     del perturbed, solve
-    pull, found = residuals
+    pull, solution = residuals
     asked = jax.tree.map(
-        lambda own, pushed: jnp.zeros_like(own) if pushed is None else pushed, found, gradient
+        lambda own, pushed: jnp.zeros_like(own) if pushed is None else pushed, solution, gradient
     )
-    pairs = list(zip(jax.tree.leaves(asked), jax.tree.leaves(found), strict=True))
+    pairs = list(zip(jax.tree.leaves(asked), jax.tree.leaves(solution), strict=True))
     nothing = _all(jnp.all(pushed == 0) for pushed, _ in pairs)
     there = _all(jnp.all((pushed == 0) | ~jnp.isnan(own)) for pushed, own in pairs)
     (back,) = pull(asked)
@@ -64,7 +64,7 @@ def _all(truths: Iterable[Any]) -> Any:
 
 
 def with_sound_gradient(solve: Callable[[], _T]) -> _T:
-    """What `solve()` returns, with a gradient that does not invent numbers.
+    """What `solve()` returns; its gradient is 0 where nothing is asked, and NaN for NaN.
 
     A loss that leaves failed motions out pulls zeros back through them; where they ran into NaN,
     zero times NaN would make NaN of the whole gradient: nothing asked gives nothing. A loss of what

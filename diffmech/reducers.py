@@ -2,6 +2,7 @@
 
 from .lanes import (
     AbstractReducer as AbstractReducer,
+    AbstractSample as AbstractSample,
     Crossings as Crossings,
     EnergyError as EnergyError,
     FirstTime as FirstTime,

@@ -52,14 +52,14 @@ def main() -> None:
     rows["chaos, 1°, 60 s"] = chaos.verdicts == dm.Verdict.UNSTABLE
     for wait, i in ((wait, i) for wait in (10, 60) for i in range(3)):
         rows[f"tumbles, {(0.5, 1, 3)[i]}°, {wait} s"] = times[:, i] <= wait
-    found = {(i, wait): read(NEAR, many[:, i] <= wait) for i in range(19) for wait in waits}
-    i, wait = best = min(found, key=lambda key: np.max(np.abs(found[key] - TABLE)))
+    trials = {(i, wait): read(NEAR, many[:, i] <= wait) for i in range(19) for wait in waits}
+    i, wait = best = min(trials, key=lambda key: np.max(np.abs(trials[key] - TABLE)))
     closest = tumble_times(boot, STEPS, starts[i : i + 1], wait)[:, 0] <= wait
     rows[f"closest: {starts[i]:g}°, {wait} s"] = closest
     print(f"{'unstable [deg]':26}from        to      from")
     for name, unstable in rows.items():
         print(f"{name:20}" + "".join(f"{x:10.2f}" for x in read(STEPS, unstable)))
-    print(f"linear edges: {edges.round(8)}; the last row is the closest of {len(found)} readings")
+    print(f"linear edges: {edges.round(8)}; the last row is the best of {len(trials)} trials")
 
     figure, (top, low) = plt.subplots(2, 1, figsize=(7.0, 5.0), sharex=True, layout="constrained")
     dm.viz.bands(chart, top)
@@ -74,7 +74,7 @@ def main() -> None:
     axes = {"qA": (0, np.pi, 361), "qB": (0, np.pi / 6, 61)}
     ax = dm.viz.areas(dm.stability_map(boot, axes, dm.criteria.Tumble("qB"), 10.0))
     ax.figure.savefig("results/babyboot_map.png", dpi=200)
-    assert np.max(np.abs(found[best] - TABLE)) < 0.15
+    assert np.max(np.abs(trials[best] - TABLE)) < 0.15
     assert abs(read(STEPS, rows["tumbles, 3°, 60 s"])[1] - TABLE[1]) < 0.02
 
 

@@ -55,13 +55,13 @@ def main() -> None:
             ax = axes["a" if kind == "parallelogram" else "b"]
             dm.viz.stroboscope(run, 6, start=0.15, stop=0.55, ax=ax)
             ax.set_title(f"{kind}, 0.15 to 0.55 s", fontsize="medium")
-        axes["c"].plot(run.ts, run.held.distance, dash, label=kind.replace("_", "-"))
+        axes["c"].plot(run.ts, run.constraints.distance, dash, label=kind.replace("_", "-"))
 
     five = dm.systems.five_bar()
     run = dm.simulate(five, *five.starts["spinning"], **RUN)
     total = run.energies.total
     judged(run, energy=float(np.abs(total - total[0]).max() / run.energies.kinetic.max()))
-    print(f"    σ at least {run.held.distance.min():.2f} (0 is rank loss)")
+    print(f"    σ at least {run.constraints.distance.min():.2f} (0 is rank loss)")
     axes["c"].set(xlabel="time [s]", ylabel="σ, 0 is rank loss [-]", xlim=(0, 3), ylim=(0, 0.8))
     axes["c"].legend(frameon=False, ncols=3, loc="upper center")
     axes["c"].spines[["top", "right"]].set_visible(False)

@@ -44,9 +44,9 @@ def main() -> None:
     dm.viz.save_figure(figure, "results/constraint_tournament.png", overwrite=True)
     pulled, nothing, springs, soft, projection, nullspace = record.entries
     for entry in (projection, nullspace):
-        assert max(entry.place, entry.rate) < 1e-12, "to rounding"
+        assert max(entry.residual, entry.rate_residual) < 1e-12, "to rounding"
         assert entry.steps < 1.5 * nothing.steps, "in about as many steps as doing nothing"
-    assert 1e-12 < pulled.place < nothing.place < soft.place, "the others drift or give way"
+    assert 1e-12 < pulled.residual < nothing.residual < soft.residual, "others drift or give way"
     assert springs.error > 10 * projection.error, "springs are not quite rods"
     assert soft.steps > 5 * projection.steps, "and stiff ones are dear"
     print("best: projection and null space, exact for no more steps than doing nothing takes")
@@ -55,7 +55,7 @@ def main() -> None:
     kept = {"check_start": False, "reference": projection.run}
     flawed = dm.tournament(pendulum, q, qd, duration=3.0, ways=WAYS[:2], **kept)
     print(f"\n3 s with the source's velocities:\n{flawed} from the mended start")
-    pulled, nothing = (np.asarray(entry.run.held.place) for entry in flawed.entries)
+    pulled, nothing = (np.asarray(entry.run.constraints.residual) for entry in flawed.entries)
     print(f"the arm and u₂ have grown, φ = {nothing[-1].round(6)}; pulled back they had not")
     assert np.allclose(nothing[-1], 3.0 * np.array([0.006, 0.02]), atol=1e-5), "φ̈ = 0: φ = φ̇₀ t"
     assert np.abs(pulled[-1]).max() < 1e-6

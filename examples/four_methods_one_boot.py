@@ -52,18 +52,18 @@ def about_the_source():
 
 
 def main() -> None:
-    found = dm.crosscheck(boot, about=about_the_source(), against=printed(misprint=False))
-    print(found)
-    q, qd = found.q[3], found.qd[3]
+    check = dm.crosscheck(boot, about=about_the_source(), against=printed(misprint=False))
+    print(check)
+    q, qd = check.q[3], check.qd[3]
     print(f"\nat q = {np.round(q, 3)}, qd = {np.round(qd, 3)}:")
     for name in FOUR:
-        print("  {:<18}qA'' = {:.12f}, qB'' = {:.12f}".format(name, *found.accelerations[name][3]))
+        print("  {:<18}qA'' = {:.12f}, qB'' = {:.12f}".format(name, *check.accelerations[name][3]))
     wrong = dm.crosscheck(printed(misprint=True), against=boot)
     print(f"\n{wrong}")
-    assert found.passed, "all methods, and the page, say the same"
-    assert set(FOUR) < set(found.formulations)
-    assert found.worst is not None
-    assert found.worst.size < 1e-10
+    assert check.passed, "all methods, and the page, say the same"
+    assert set(FOUR) < set(check.formulations)
+    assert check.worst is not None
+    assert check.worst.size < 1e-10
     assert not wrong.passed
     assert wrong.worst is not None
     assert wrong.worst.of == "qB", "the second equation"

@@ -48,13 +48,13 @@ def main() -> None:
 
     credits = {}
     for name, (old, new, said) in SLIPS.items():
-        found = dm.check_derivation(boot, RIGHT.replace(old, new))
-        wrong = [one for one in found.equations if not one.right]
-        print(f"{name:<6}credit {found.credit:.2f}  {wrong[0].guess}")
-        assert not found.right
+        check = dm.check_derivation(boot, RIGHT.replace(old, new))
+        wrong = [one for one in check.equations if not one.right]
+        print(f"{name:<6}credit {check.credit:.2f}  {wrong[0].guess}")
+        assert not check.right
         assert len(wrong) == 1, "the other equation is right"
         assert said in wrong[0].guess
-        credits[name] = found.credit
+        credits[name] = check.credit
     assert all(0.5 < credit < 1 for credit in credits.values())
 
     # One equation is not enough, however right it is.

@@ -65,14 +65,14 @@ def main() -> None:
     for i in range(STEPS):
         x, state, values[i] = step(x, state)
     record = dm.Record(TS, angles[:, None], ("theta",), name="film")
-    found = dm.fit(pendulum, record, [*TRUTH], loss="huber", noise=NOISE)
-    print(f"own loss from {values[0]:.1f} to {values[-1]:.4f} in {STEPS} steps\n\n{found}\n")
+    fit = dm.fit(pendulum, record, [*TRUTH], loss="huber", noise=NOISE)
+    print(f"own loss from {values[0]:.1f} to {values[-1]:.4f} in {STEPS} steps\n\n{fit}\n")
     for name, truth in TRUTH.items():
-        own, theirs, error = float(x[name]), found[name], found.error(name)
-        print(f"{name:8} {own:.4f} by Cauchy, {theirs:.4f} ± {error:.4f} by Huber, true {truth}")
-        assert found.converged
-        assert abs(own - theirs) < 2 * error, "two robust losses, one pendulum"
-        assert abs(own - truth) < 4 * error
+        mine, theirs, error = float(x[name]), fit[name], fit.error(name)
+        print(f"{name:8} {mine:.4f} by Cauchy, {theirs:.4f} ± {error:.4f} by Huber, true {truth}")
+        assert fit.converged
+        assert abs(mine - theirs) < 2 * error, "two robust losses, one pendulum"
+        assert abs(mine - truth) < 4 * error
     assert np.ptp(values[-10:]) < 1e-3, "the loss has settled"
 
 

@@ -62,9 +62,9 @@ def main() -> None:
         ("bounce", small.qs[:, 0], np.sqrt(p["k"] / p["m"])),
         ("swing", small.qs[:, 1], np.sqrt(p["g"] / rest)),
     ):
-        found = frequency(small.ts, values)
-        print(f"{name}: {found:.4f} rad/s, small-oscillation theory {float(exact):.4f}")
-        assert abs(found / exact - 1) < 1e-3
+        measured = frequency(small.ts, values)
+        print(f"{name}: {measured:.4f} rad/s, small-oscillation theory {float(exact):.4f}")
+        assert abs(measured / exact - 1) < 1e-3
 
 
 if __name__ == "__main__":

@@ -64,9 +64,9 @@ def main() -> None:
         print(f"{name:20} I1 = {I1:.2e} kg m², D = {D:5.1f} 1/s²: ", end="")
         if D > 0:
             late = len(ts) // 2  # the part that decays has gone
-            found = np.polyfit(ts[late:], np.log(np.abs(across[late:, 0])), 1)[0]
-            print(f"a disturbance grows by {found:.4f} 1/s, √D = {rate:.4f} 1/s")
-            assert abs(found / rate - 1) < 1e-3, "growth at the rate √D"
+            growth = np.polyfit(ts[late:], np.log(np.abs(across[late:, 0])), 1)[0]
+            print(f"a disturbance grows by {growth:.4f} 1/s, √D = {rate:.4f} 1/s")
+            assert abs(growth / rate - 1) < 1e-3, "growth at the rate √D"
             assert flights[name][1][:, axis].min() < -0.95 * SPIN, "the phone turns over"
         else:
             print(f"a disturbance stays below {np.abs(across).max():.1f} times itself")

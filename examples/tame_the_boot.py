@@ -57,10 +57,10 @@ def main() -> None:
 
     figure, (left, right) = plt.subplots(1, 2, figsize=(7.2, 3.0), layout="constrained")
     names, colours = [*before.derivatives], ("#0072B2", "#E69F00", "#000000")
-    for i, place in enumerate(np.rad2deg(before.values)):
+    for i, angle in enumerate(np.rad2deg(before.values)):
         shift = [0.01 * getattr(thin.params, x) * before.derivatives[x][i] for x in names]
         at = np.arange(len(names)) + 0.27 * (i - 1)
-        left.bar(at, np.rad2deg(shift), 0.27, color=colours[i], label=f"edge at {place:.1f}°")
+        left.bar(at, np.rad2deg(shift), 0.27, color=colours[i], label=f"edge at {angle:.1f}°")
     left.set(xticks=range(len(names)), ylabel="shift [deg per 1 % more]")
     left.set_xticklabels(names, fontsize="small")
     for boot, label, colour in ((thin, "thin plate", colours[1]), (thick, "block", colours[0])):

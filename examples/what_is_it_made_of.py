@@ -47,12 +47,12 @@ def main() -> None:
     rod = dm.System(lagrangian, {"theta1": "rad"}, {"stiffness": 60.0, "hinge": dm.parts.Damper()},
                     forces=friction, units=UNITS, name="rod")  # fmt: skip
     pieces = dm.read_records(DATA, by="piece", channels=["theta1"], offset={"theta1": np.pi})
-    found = dm.compare_frictions(rod, pieces, ["stiffness"], {"hinge": "theta1"}, laws=LAWS,
-                                 offsets=["theta1"], holdout=["piece 3"])  # fmt: skip
-    fits = {name: found[name] for name in LAWS}
+    comparison = dm.compare_frictions(rod, pieces, ["stiffness"], {"hinge": "theta1"}, laws=LAWS,
+                                       offsets=["theta1"], holdout=["piece 3"])  # fmt: skip
+    fits = {name: comparison[name] for name in LAWS}
     for name, fit in fits.items():
         print(f"{name}\n{fit}\n")
-    print(found)
+    print(comparison)
 
     best = fits["all three"]
     misses = {name: float(np.sqrt(np.mean(fit.rms() ** 2))) for name, fit in fits.items()}

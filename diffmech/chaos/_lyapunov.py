@@ -1,7 +1,6 @@
 """Lyapunov exponents: how fast neighbours of a motion part."""
 
 import dataclasses
-import time
 import warnings
 from typing import Any
 
@@ -18,16 +17,15 @@ from .._checks import (
 from .._defaults import LYAPUNOV_RTOL, as_rtol
 from .._progress import Progress
 from .._results import Status
+from .._stretches import stretches
 from .._typing import AnyArray, Coordinates, Number, Params
-from ..lanes import STOPS, Frame, FramePlan, FrameRun, Reached, frame_at, frame_of
+from ..lanes import STOPS, Frame, FrameRun, Program, Reached, frame_at, frame_of
 from ..model import AbstractSystem, Laws, rest_zero
-from ..motion import Trials, jacobian_of, prepare, require_consistent, residual_of
+from ..motion import SymmetryTrials, jacobian_of, prepare, require_consistent, residual_of
 from ._lyapunov_record import Lyapunov
 
 _SAMPLES = 512  # running estimates kept
 _BATCHES = 8  # of the second half
-_FIRST_STRETCH = 1000  # steps
-_STRETCH_SECONDS = 0.5  # wall clock between two looks at Ctrl-C and the progress bar
 _TRIED = 8  # states at which time is tried
 _AT_REST = 1e-6  # of the size of the coordinates, or of their rates
 _INDEPENDENT = 1e-10  # of the largest singular value of the constraints' rows
@@ -118,10 +116,10 @@ def lyapunov(
     pieces = max(int(np.ceil(length / spacing * (1 - 1e-9))), 1)
     stops = float(start) + before + length * np.arange(pieces + 1) / pieces
     stops = stops[0 if before else 1 :]
-    plan, run, frame = frame_of(
+    program, run, frame = frame_of(
         system, q, qd, directions, params=params, t0=start, duration=before + length, rtol=tolerance
     )
-    frame, met, interrupted = _march(plan, run, frame, stops, progress, system.name)
+    frame, met, interrupted = _run_to_stops(program, run, frame, stops, progress, system.name)
     if len(met.t) < len(stops) and len(met.t) >= (before > 0):
         met = _with_end(met, frame, system.n, float(start) + before)
     status = Status.INTERRUPTED if interrupted else frame.status
@@ -170,30 +168,31 @@ def _dimensions(system: AbstractSystem, q: AnyArray, t: AnyArray, params: Params
     return 2 * system.n - int(sum(ranks))
 
 
-def _march(
-    plan: FramePlan,
+def _run_to_stops(
+    program: Program,
     run: FrameRun,
     frame: Frame,
     stops: np.ndarray,
     progress: bool | None,
     label: str,
 ) -> tuple[Frame, Reached, bool]:
-    """To all stops, a part of a second at a time: where it ended, what was met, if interrupted."""
-    k, n = plan.layout.tangents, plan.layout.n
+    """To all stops, in stretches: where it ended, what was met, and whether it was interrupted."""
+    k, n = program.layout.tangents, program.layout.n
     reached = [Reached(np.zeros((0, k)), np.zeros((0, n)), np.zeros((0, n)), np.zeros(0))]
-    start, most, done = float(run.numbers.start), _FIRST_STRETCH, 0
-    known, interrupted = False, False
+    start, done, interrupted = float(run.tolerances.start), 0, False
+
+    def taken() -> int:
+        return int(frame.loop.steps[0])
+
+    def going() -> bool:
+        return done < len(stops) and frame.status is Status.OK
+
     try:
-        with Progress(float(run.numbers.end) - start, progress, label) as bar:
-            while done < len(stops) and frame.status is Status.OK:
-                clock, before = time.perf_counter(), _steps(frame)
-                frame, met = frame_at(plan, run, frame, stops[done : done + STOPS], most)
+        with Progress(float(run.tolerances.end) - start, progress, label) as bar:
+            for stretch in stretches(taken, going):
+                frame, met = frame_at(program, run, frame, stops[done : done + STOPS], stretch)
                 reached.append(met)
                 done += len(met.t)
-                if known:  # the first stretch may have been compiled: its time says nothing
-                    pace = (_steps(frame) - before) / max(time.perf_counter() - clock, 1e-6)
-                    most = int(np.clip(pace * _STRETCH_SECONDS, 20, 10**7))
-                known = True
                 bar.update(float(frame.loop.t[0]) - start)
     except KeyboardInterrupt:
         interrupted = True
@@ -208,11 +207,6 @@ def _with_end(met: Reached, frame: Frame, n: int, since: float) -> Reached:
     state = np.concatenate(frame.loop.y[: 2 * n])
     last = Reached(np.asarray(frame.grown), state[:n], state[n:], np.asarray(t))
     return jax.tree.map(lambda rows, row: np.concatenate([rows, row[None]]), met, last)
-
-
-def _steps(frame: Frame) -> int:
-    """Taken so far, good and bad."""
-    return int(frame.loop.steps[0])
 
 
 def _estimates(times: np.ndarray, grown: np.ndarray) -> tuple[Any, Any, Any]:
@@ -235,7 +229,7 @@ def _estimates(times: np.ndarray, grown: np.ndarray) -> tuple[Any, Any, Any]:
 def _undriven(laws: Any, met: Reached, params: Params) -> bool:
     """Whether time itself changes nothing, tried where the motion was."""
     ys = np.concatenate([met.q, met.qd], axis=1)[:_TRIED]
-    trials = Trials(laws, 1.0, 1.0, params)
+    trials = SymmetryTrials(laws, 1.0, 1.0, params)
     here = trials.accelerations(ys, float(met.t[0]))
     others = float(met.t[0]) + np.random.default_rng(5).uniform(0, 10, 3)
     return all(trials.same(here, trials.accelerations(ys, t)) for t in others)

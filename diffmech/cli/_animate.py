@@ -5,22 +5,20 @@ from typing import Any
 
 import click
 
-from ._options import as_path, debug_option, force_option, progress_option, run_options
+from ._options import debug_option, force_option, option, progress_option, run_options
 from ._quantities import number
 from ._runs import is_saved, make_run, run_or_load, system_with
 
 
 @click.command()
 @click.argument("source")
-@click.option(
-    "--out", metavar="FILE", callback=as_path, help=".gif, or .mp4 with ffmpeg  [motion.gif]"
-)
+@option("out", ".gif, or .mp4 with ffmpeg  [motion.gif]")
 @click.option("--speed", default="1", show_default=True, help="1 is real time, 0.5 half as fast.")
 @click.option("--fps", default="25", show_default=True, help="Frames per second, at most 50.")
 @click.option("--trail", default="1", show_default=True, help="Seconds of path behind; inf, 0.")
 @click.option("--clock/--no-clock", default=True, help="Show the time.")
 @click.option("--hinges/--no-hinges", default=True, help="Mark the joints.")
-@click.option("--system", metavar="SYSTEM", help="The machine of a saved run, if it is your own.")
+@option("system")
 @run_options
 @force_option
 @progress_option

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from .._suggest import shortened
-from ._options import debug_option, json_option
+from ._options import debug_option, json_option, option
 from ._runs import system_with
 from ._shell_words import assignments, for_the_shell, require_known
 
@@ -19,13 +19,7 @@ _MOST_BYTES = 2_000_000  # of a text file
 @click.command()
 @click.argument("system")
 @click.argument("derivation", metavar="DERIVATION.txt")
-@click.option(
-    "--param",
-    "params",
-    multiple=True,
-    metavar="NAME=VALUE",
-    help="A parameter of SYSTEM: mB=0.2. Repeatable.",
-)
+@option("params", "A parameter of SYSTEM: mB=0.2. Repeatable.")
 @click.option(
     "--symbol",
     "symbols",
@@ -41,7 +35,7 @@ _MOST_BYTES = 2_000_000  # of a text file
     help="Parameters: varied, zeros too; nonzero, zeros stay zero; given, the machine's own "
     "numbers; auto, as the equations allow.",
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the random states.")
+@option("seed")
 @json_option
 @debug_option
 def check(

@@ -5,19 +5,17 @@ import json
 import click
 
 from ._machines import machine
-from ._options import debug_option, json_option
+from ._options import debug_option, json_option, option
 from ._runs import system_with
 from ._shell_words import for_the_shell
 
 
 @click.command()
 @click.argument("system")
-@click.option(
-    "--param", "params", multiple=True, metavar="NAME=VALUE", help="A parameter: IBz=3e-4."
-)
+@option("params", "A parameter: IBz=3e-4.")
 @click.option("--against", metavar="SYSTEM", help="Another description in the same coordinates.")
 @click.option("--states", type=int, default=50, show_default=True, help="How many random states.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of these states.")
+@option("seed", "Of these states.")
 @json_option
 @debug_option
 def crosscheck(

@@ -4,14 +4,12 @@ from pathlib import Path
 
 import click
 
-from ._options import as_path, debug_option, progress_option
+from ._options import debug_option, option, progress_option
 from ._simulate import simulate
 
 
 @click.command()
-@click.option(
-    "--out", metavar="DIR", default="results", show_default=True, callback=as_path, help="Where to."
-)
+@option("out", "Where to.", metavar="DIR", default="results", show_default=True)
 @progress_option
 @debug_option
 @click.pass_context

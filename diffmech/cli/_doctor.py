@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from ._options import debug_option, json_option
+from ._options import debug_option, json_option, option
 from ._runs import start_of, system_with
 from ._shell_words import for_the_shell
 from ._tuned import remember_programs, tuned
@@ -13,17 +13,9 @@ from ._tuned import remember_programs, tuned
 
 @click.command()
 @click.argument("system", required=False)
-@click.option("--start", metavar="NAME", help="A named start of SYSTEM; see `systems -v`.")
-@click.option(
-    "--set",
-    "sets",
-    multiple=True,
-    metavar="NAME=VALUE",
-    help="A coordinate or rate of SYSTEM: theta1=90deg. Repeatable.",
-)
-@click.option(
-    "--param", "params", multiple=True, metavar="NAME=VALUE", help="A parameter of SYSTEM."
-)
+@option("start", "A named start of SYSTEM; see `systems -v`.")
+@option("sets", "A coordinate or rate of SYSTEM: theta1=90deg. Repeatable.")
+@option("params", "A parameter of SYSTEM.")
 @click.option(
     "--clear-cache", is_flag=True, help="Delete the compiled programs kept on disk, and end."
 )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .._suggest import quoted, suggestion
-from ._options import as_path, debug_option, force_option, json_option
+from ._options import debug_option, force_option, json_option, option
 from ._quantities import both_ends, number
 from ._runs import start_of, system_with
 from ._shell_words import assignments, for_the_shell
@@ -28,12 +28,10 @@ if TYPE_CHECKING:
 @click.option(
     "--period", metavar="SECONDS", help="Of the drive, for a family along a parameter: pi, 0.5."
 )
-@click.option("--set", "sets", multiple=True, metavar="NAME=VALUE", help="Another coordinate.")
-@click.option(
-    "--param", "params", multiple=True, metavar="NAME=VALUE", help="A parameter: IBz=3e-4."
-)
+@option("sets", "Another coordinate.")
+@option("params", "A parameter: IBz=3e-4.")
 @click.option("--points", type=int, default=181, show_default=True, help="Of the first look.")
-@click.option("--plot", metavar="FILE", callback=as_path, help="Draw the derivatives: .png, .pdf")
+@option("plot", "Draw the derivatives: .png, .pdf")
 @force_option
 @json_option
 @debug_option

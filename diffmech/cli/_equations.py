@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from ._options import debug_option, json_option
+from ._options import debug_option, json_option, option
 from ._quantities import number
 from ._runs import system_with
 from ._shell_words import assignments
@@ -44,9 +44,7 @@ _FORMATS = ("text", "latex", "markdown", *_LANGUAGES)
     metavar="NAME=OTHER",
     help="Write a parameter as another: disc.inertia[1]=disc.inertia[0]. Repeatable.",
 )
-@click.option(
-    "--param", "params", multiple=True, metavar="NAME=VALUE", help="A parameter of SYSTEM."
-)
+@option("params", "A parameter of SYSTEM.")
 @click.option(
     "--seconds", default="10", show_default=True, help="Simplify for so long at the most."
 )

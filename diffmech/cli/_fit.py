@@ -25,7 +25,14 @@ from ._fit_words import (
     units,
     words_of,
 )
-from ._options import as_path, debug_option, force_option, json_option, progress_option
+from ._options import (
+    as_path,
+    debug_option,
+    force_option,
+    json_option,
+    option,
+    progress_option,
+)
 from ._runs import system_with
 from ._shell_words import require_known
 
@@ -34,17 +41,16 @@ if TYPE_CHECKING:
     from ..model import AbstractSystem
 
 
-def _several(name: str, metavar: str, text: str, variable: str | None = None) -> Callable[..., Any]:
+def _several(name: str, metavar: str, text: str) -> Callable[..., Any]:
     """An option that may be given more than once."""
-    words = [name] if variable is None else [name, variable]
-    return click.option(*words, multiple=True, metavar=metavar, help=text)
+    return click.option(name, multiple=True, metavar=metavar, help=text)
 
 
 @click.command()
 @click.argument("system")
 @click.argument("data", metavar="DATA.csv", type=click.Path(path_type=Path))
 @_several("--free", "NAMES", "Parameters to find: length,masses[1]; an array means its entries.")
-@_several("--param", "NAME=VALUE", "A parameter that is known: mass=0.2.", "params")
+@option("params", "A parameter that is known: mass=0.2.")
 @click.option("--record", metavar="COLUMN", help="Rows that agree in it are one record.")
 @click.option("--time", default="t", metavar="COLUMN", show_default=True, help="The times.")
 @_several(
@@ -80,8 +86,8 @@ def _several(name: str, metavar: str, text: str, variable: str | None = None) ->
 @click.option(
     "--guesses", type=int, default=1, show_default=True, help="How many starts to try at once."
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the starts tried.")
-@click.option("--out", metavar="FILE", callback=as_path, help="Write the fit: .npz")
+@option("seed", "Of the starts tried.")
+@option("out", "Write the fit: .npz")
 @click.option(
     "--report",
     metavar="DIR",

@@ -1,36 +1,38 @@
-"""`diffmech map`: where a machine behaves, and where it does not."""
+"""`diffmech map`: where a machine is stable by a criterion, and where it is not."""
 
 import json
 from pathlib import Path
+from textwrap import indent
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from .._printing import aligned
 from .._progress import stop_requested
-from ._options import as_path, debug_option, force_option, json_option, progress_option
+from ..criteria import CATALOGUE, named
+from ._options import (
+    as_path,
+    debug_option,
+    force_option,
+    json_option,
+    option,
+    progress_option,
+)
 from ._quantities import both_ends, number
 from ._runs import start_of, system_with
 from ._shell_words import assignment, assignments, require_known
 from ._tuned import tuned
 
 if TYPE_CHECKING:
-    from ..maps import AbstractCriterion, StabilityMap
+    from ..criteria import AbstractCriterion
+    from ..maps import StabilityMap
     from ..model import AbstractSystem
 
 _TOO_MANY_FAILED = 3  # exit code
-_CRITERIA = {
-    "tumble": "tumble:qB=90deg              a coordinate reaches a bound",
-    "spread": "spread:qB=0.5deg,limit=1     a second start this far off is further off in the end",
-    "ftle": "ftle:calm=100,wild=1e4       growth of a small difference",
-    "megno": "megno:regular=3,chaotic=5    mean exponential growth of nearby orbits",
-    "multipliers": "multipliers                  Floquet's; --duration is the period of the drive",
-    "sali": "sali:apart=1e-4,aligned=1e-8 alignment of two small differences",
-}
+_LIST = aligned([(entry.usage, entry.text) for entry in CATALOGUE.values()])
 
 
-@click.command(
-    name="map", epilog="\b\nCriteria:\n" + "\n".join(f"  {text}" for text in _CRITERIA.values())
-)
+@click.command(name="map", epilog=f"\b\nCriteria:\n{indent(_LIST, '  ')}")
 @click.argument("system")
 @click.option(
     "--axis",
@@ -41,23 +43,15 @@ _CRITERIA = {
     help="A coordinate, rate or parameter and its values: qA=0:180deg:1801. One or two.",
 )
 @click.option("--criterion", required=True, metavar="WORD", help="What counts; see below.")
-@click.option(
-    "--duration", default="10", metavar="SECONDS", show_default=True, help="Of every motion."
-)
-@click.option("--start", metavar="NAME", help="The named start the rest is taken from.")
-@click.option(
-    "--set",
-    "sets",
-    multiple=True,
-    metavar="NAME=VALUE",
-    help="Another coordinate or rate: qB=1deg.",
-)
-@click.option("--param", "params", multiple=True, metavar="NAME=VALUE", help="A parameter: mB=0.2.")
+@option("duration", "Of every motion.")
+@option("start", "The named start the rest is taken from.")
+@option("sets", "Another coordinate or rate: qB=1deg.")
+@option("params", "A parameter: mB=0.2.")
 @click.option("--accuracy", metavar="NUMBER", help="One axis: find its edges this well, 1e-6deg.")
-@click.option("--method", metavar="NAME", help="Dopri8, Tsit5, Dopri5, Bosh3.")
-@click.option("--rtol", metavar="NUMBER", help="Tolerance per step.  [default: 1e-8]")
-@click.option("--dt", metavar="SECONDS", help="A constant step instead of a tolerance.")
-@click.option("--max-steps", type=int, help="Of one motion.")
+@option("method", "Dopri8, Tsit5, Dopri5, Bosh3.")
+@option("rtol", "Tolerance per step.  [default: 1e-8]")
+@option("dt", "A constant step instead of a tolerance.")
+@option("max_steps", "Of one motion.")
 @click.option(
     "--allow-failed",
     default="0.05",
@@ -65,9 +59,9 @@ _CRITERIA = {
     show_default=True,
     help="Exit with 3 if more motions than this fail.",
 )
-@click.option("--out", metavar="FILE", callback=as_path, help="Write the map: .npz")
+@option("out", "Write the map: .npz")
 @click.option("--csv", metavar="FILE", callback=as_path, help="Write the points as a table.")
-@click.option("--plot", metavar="FILE", callback=as_path, help="Draw it: .png, .pdf or .svg")
+@option("plot")
 @click.option("--resume", is_flag=True, help="Go on with the unfinished map of --out.")
 @force_option
 @json_option
@@ -202,42 +196,12 @@ def _rest(
 
 def as_criterion(system: "AbstractSystem", text: str) -> "AbstractCriterion":
     """`tumble:qB=90deg` and the like."""
-    from .. import maps
-
     word, _, rest = text.partition(":")
-    require_known(word, "criterion", list(_CRITERIA))
+    require_known(word, "criterion", list(CATALOGUE))
     parts = [part for part in rest.split(",") if part]
-    pairs = assignments(parts, "--criterion", _CRITERIA[word].split()[0])
-    coordinates = list(system.coordinates)
-    for key in pairs:
-        if word == "tumble":
-            require_known(key, "coordinate", coordinates)
-        elif word == "spread":
-            rates = [f"{name}_dot" for name in coordinates]
-            require_known(key, "coordinate or rate", [*coordinates, *rates, "limit"])
-    given = {}
-    for key, value in pairs.items():
-        known = system.coordinates.get(key.removesuffix("_dot"), "1")
-        given[key] = number(value, f"--criterion {key}", known, rate=key.endswith("_dot"))
-    last, angular = coordinates[-1], system.coordinates[coordinates[-1]] == "rad"
-    if word == "tumble":
-        if len(given) != 1:
-            bound = f"{last}={'90deg' if angular else 1}"
-            raise click.UsageError(f"--criterion tumble needs one bound: tumble:{bound}.")
-        return maps.Tumble(*next(iter(given.items())))
-    if word == "spread":
-        limit = given.pop("limit", 1.0)
-        if not given:
-            offset = f"{last}={'0.5deg' if angular else 0.01}"
-            raise click.UsageError(f"--criterion spread needs a second start: spread:{offset}.")
-        return maps.Spread(given, limit)
-    kinds: dict[str, Any] = {
-        "ftle": (maps.Ftle, ("calm", "wild")),
-        "megno": (maps.MegnoBelow, ("regular", "chaotic")),
-        "sali": (maps.SaliAbove, ("apart", "aligned")),
-        "multipliers": (maps.FloquetStable, ("margin", "closing")),
-    }
-    kind, names = kinds[word]
-    for name in given:
-        require_known(name, f"number of {word}", list(names))
-    return kind(**given)
+    words = assignments(parts, "--criterion", CATALOGUE[word].usage)
+
+    def quantity(text: str, name: str, unit: str, *, rate: bool = False) -> float:
+        return number(text, f"--criterion {name}", unit, rate=rate)
+
+    return named(word).from_words(words, system, quantity)

@@ -153,14 +153,14 @@ def saved_run(source: str, system: str | None) -> "Trajectory":
 
     A user's own file is never run because a folder says so: that takes `--system`.
     """
-    from ..simulation import load
+    from ..simulation import load_run
     from ..viz import read_settings
 
     if system is None:
         named = read_settings(source).get("system")
         if isinstance(named, str) and named.partition(":")[0] in CATALOGUE:
             system = None if is_own_file(named) else named
-    return load(source, machine(system) if system else None)
+    return load_run(source, machine(system) if system else None)
 
 
 def run_or_load(

@@ -8,7 +8,7 @@ import click
 
 from .._progress import stop_requested
 from ._machines import is_own_file
-from ._options import as_path, debug_option, force_option, json_option, progress_option, run_options
+from ._options import debug_option, force_option, json_option, option, progress_option, run_options
 from ._runs import make_run, system_with
 from ._shell_words import for_the_shell
 
@@ -20,11 +20,10 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("system")
 @run_options
-@click.option(
-    "--out",
+@option(
+    "out",
+    "Write a folder: settings.json, run.npz, run.csv, report.txt, trajectory.png, energy.png.",
     metavar="DIR",
-    callback=as_path,
-    help="Write a folder: settings.json, run.npz, run.csv, report.txt, trajectory.png, energy.png.",
 )
 @click.option("--film", is_flag=True, help="With --out: also motion.gif.")
 @click.option("--pictures/--no-pictures", default=True, help="With --out: draw, or numbers only.")

@@ -21,9 +21,9 @@ def solved(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
         rows = rows / _root(np.max(np.abs(rows * matrix * columns), axis=-1, keepdims=True))
         columns = columns / _root(np.max(np.abs(rows * matrix * columns), axis=-2, keepdims=True))
     scaled, wanted = rows * matrix * columns, rows * right
-    found = _each_solved(scaled, wanted)
-    found = found + _each_solved(scaled, wanted - scaled @ found)
-    return np.swapaxes(columns, 1, 2) * found
+    solution = _each_solved(scaled, wanted)
+    solution = solution + _each_solved(scaled, wanted - scaled @ solution)
+    return np.swapaxes(columns, 1, 2) * solution
 
 
 def _root(sizes: np.ndarray) -> np.ndarray:
@@ -34,13 +34,13 @@ def _each_solved(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
     sound = np.all(np.isfinite(matrix), axis=(1, 2))
     safe = np.where(sound[:, None, None], matrix, np.eye(matrix.shape[-1]))
     try:
-        found = np.linalg.solve(safe, right)
+        solutions = np.linalg.solve(safe, right)
     except np.linalg.LinAlgError:  # one of them is singular: all others keep their solutions
-        found = np.full(right.shape, np.nan)
+        solutions = np.full(right.shape, np.nan)
         for i, (one, b) in enumerate(zip(safe, right, strict=True)):
             if np.linalg.matrix_rank(one) == len(one):
-                found[i] = np.linalg.solve(one, b)
-    return np.where(sound[:, None, None], found, np.nan)
+                solutions[i] = np.linalg.solve(one, b)
+    return np.where(sound[:, None, None], solutions, np.nan)
 
 
 class IndependentRows(NamedTuple):
@@ -116,8 +116,8 @@ def moved(
     pull = turned if along is None else along @ turned
     matrix = np.block([[mass, -pull], [rows.rows, idle]])
     right = np.concatenate([-bias, rows.right], axis=1)
-    found = solved(matrix, right[..., None])[..., 0]
-    return found[:, :n], multipliers(rows, found[:, n:])
+    solution = solved(matrix, right[..., None])[..., 0]
+    return solution[:, :n], multipliers(rows, solution[:, n:])
 
 
 def multipliers(rows: IndependentRows, turned: np.ndarray) -> np.ndarray:

@@ -17,24 +17,24 @@ def broken(
         measure: the width of a piece of text.
         unbroken: opening brackets within which no line may end.
     """
-    places = _places(text, unbroken)
+    breaks = _breaks(text, unbroken)
     lines, start = [], 0
     while measure(text[start:]) > width:
-        ahead = [place for place in places if place[0] > start + 1]
-        fitting = [place for place in ahead if measure(text[start : place[0]]) <= width]
+        ahead = [at for at in breaks if at[0] > start + 1]
+        fitting = [at for at in ahead if measure(text[start : at[0]]) <= width]
         if not ahead:
             break
-        # The beginning of a line is no place to end it, unless it is the only one.
-        late = [place for place in fitting if 4 * measure(text[start : place[0]]) > width]
-        end, _ = min(late or fitting or ahead[:1], key=lambda place: (place[1], -place[0]))
+        # The beginning of a line is not where to end it, unless it is the only one.
+        late = [at for at in fitting if 4 * measure(text[start : at[0]]) > width]
+        end, _ = min(late or fitting or ahead[:1], key=lambda at: (at[1], -at[0]))
         lines.append(text[start:end])
         start = end + 1
     return [*lines, text[start:]]
 
 
-def _places(text: str, unbroken: str) -> list[tuple[int, int]]:
+def _breaks(text: str, unbroken: str) -> list[tuple[int, int]]:
     """Where a line may end, and how deep in parentheses that is."""
-    found: list[tuple[int, int]] = []
+    breaks: list[tuple[int, int]] = []
     open_: list[str] = []
     for i, letter in enumerate(text):
         if letter in _OPEN:
@@ -42,5 +42,5 @@ def _places(text: str, unbroken: str) -> list[tuple[int, int]]:
         elif letter in _CLOSED:
             del open_[-1:]
         elif text.startswith(_SIGNS, i) and not any(one in unbroken for one in open_):
-            found.append((i, len(open_)))
-    return found
+            breaks.append((i, len(open_)))
+    return breaks

@@ -1,4 +1,8 @@
-"""The discrete action: Hamilton's principle with difference quotients instead of derivatives."""
+"""The discrete action: Hamilton's principle with difference quotients instead of derivatives.
+
+J. E. Marsden, M. West, Discrete mechanics and variational integrators, Acta Numerica 10 (2001)
+357-514.
+"""
 
 import jax
 import jax.numpy as jnp
@@ -6,14 +10,14 @@ import numpy as np
 
 from .._typing import Params, Scalar, Vector
 from ._batched import moved
-from ._problem import Found, Problem
+from ._problem import Accelerations, Problem
 
 _LONGEST_STEP = 0.4  # times the state's own time, 1 s or what the rates take for one unit
 _CORRECTION = 1e-3  # of the accelerations
 _LEVELS = 20  # steps, each half as long: down to a millionth, for states next to a singularity
 
 
-def by_action(problem: Problem) -> Found:
+def by_action(problem: Problem) -> Accelerations:
     """The action of three points q(t − h), q(t), q(t + h) is stationary in the middle one.
 
         S = Lₕ(q₋, q₀) + Lₕ(q₀, q₊),   Lₕ(x, y) = h L((x + y)/2, (y − x)/h, midtime),
@@ -69,7 +73,7 @@ def by_action(problem: Problem) -> Found:
     # What is not small is no correction: next to a singularity the way at q̈ leaves it at once.
     change, sizes = (np.max(np.abs(x), axis=1) for x in (better - qdd, qdd))
     small = (change <= _CORRECTION * sizes)[:, None]
-    return Found(np.where(small, better, qdd), np.where(small, multipliers, first))
+    return Accelerations(np.where(small, better, qdd), np.where(small, multipliers, first))
 
 
 def extrapolated(values: np.ndarray, rounding: np.ndarray, least: np.ndarray) -> np.ndarray:

@@ -9,7 +9,7 @@ from .._suggest import quoted, suggestion
 from .._typing import Params, Scalar, Vector
 from ._batched import moved
 from ._joints_of_parts import joint_names_of, slips_of
-from ._problem import Found, InapplicableError, Problem
+from ._problem import Accelerations, InapplicableError, Problem
 
 _SAME = 1e-9  # relative: what two motions may differ by and be one
 _INDEPENDENT = 1e-9  # smallest singular value of the balances' motions, over the largest
@@ -33,7 +33,7 @@ class Balances(NamedTuple):
     motion: np.ndarray
 
 
-def by_angular_momentum(problem: Problem) -> Found:
+def by_angular_momentum(problem: Problem) -> Accelerations:
     """e·d/dt H_c = e·Σ (r − c) × m g + moments of all other loads, for n balances.
 
         H_c = Σ ∫ (x − c) × v dm
@@ -52,20 +52,20 @@ def by_angular_momentum(problem: Problem) -> Found:
         total = np.einsum("kji,jb,kjbi->kj", balances.along, balances.bodies, force)
         return total + np.einsum("kji,jb,kjbi->kj", balances.axis, balances.bodies, moment)
 
-    columns = seen.found["columns"]
+    columns = seen.arrays["columns"]
     mass = np.stack(
         [moments(columns["r"][:, i], columns["R"][:, i]) for i in range(problem.system.n)], axis=-1
     )
-    still = moments(seen.drift - seen.found["gravity"][:, None], seen.found["drifts"]["R"])
+    still = moments(seen.drift - seen.arrays["gravity"][:, None], seen.arrays["drifts"]["R"])
     bias = still - np.einsum("kjn,kn->kj", balances.motion, seen.loads)
-    return Found(*moved(mass, bias, problem.rows, balances.motion))
+    return Accelerations(*moved(mass, bias, problem.rows, balances.motion))
 
 
 def _by_coordinate(problem: Problem) -> Balances:
     """The bodies that each coordinate moves, about its axis or along its way."""
     seen, n = problem.kinematics, problem.system.n
     turns, states = seen.turns, len(problem.q)
-    found = []
+    balances = []
     for i, name in enumerate(problem.system.coordinates):
         shift, turn = seen.carried[:, i], seen.turned[:, i]
         size = np.max(np.abs(shift), axis=(0, 2)) + np.max(np.abs(turn), axis=(0, 2))
@@ -88,8 +88,8 @@ def _by_coordinate(problem: Problem) -> Balances:
                 f"{name!r} neither turns the bodies that it moves about an axis nor shifts them: "
                 "say with `about` which bodies to balance, about which points and axes"
             )
-        found.append((moves.astype(float), point, axis if hinged else 0 * axis, along))
-    bodies, points, axes, alongs = zip(*found, strict=True)
+        balances.append((moves.astype(float), point, axis if hinged else 0 * axis, along))
+    bodies, points, axes, alongs = zip(*balances, strict=True)
     motion = np.broadcast_to(np.eye(n), (states, n, n))
     return Balances(
         np.stack(bodies), np.stack(points, 1), np.stack(axes, 1), np.stack(alongs, 1), motion
@@ -104,8 +104,8 @@ def _as_asked(problem: Problem) -> Balances:
             f"`about` must have as many balances as {problem.system.name!r} has coordinates, {n}, "
             f"but has {len(asked)}"
         )
-    found = [_one(problem, item, f"about[{i}]") for i, item in enumerate(asked)]
-    flags, at, lines = zip(*found, strict=True)
+    balances = [_one(problem, item, f"about[{i}]") for i, item in enumerate(asked)]
+    flags, at, lines = zip(*balances, strict=True)
     bodies, points, axes = np.stack(flags), np.stack(at, axis=1), np.stack(lines, axis=1)
     # The virtual motion is one that the joints admit: else their forces would enter.
     shift = bodies[None, :, :, None] * np.cross(
@@ -137,7 +137,7 @@ def _one(problem: Problem, item: Any, label: str) -> tuple[np.ndarray, np.ndarra
             f"`{label}` must be (joint, axis), such as ('hinge', 'x'), or (bodies, point, axis), "
             f"but is {item!r}"
         )
-    made = problem.bodies
+    bodies = problem.bodies
     if len(item) == 2:
         joint, axis = item
         _require_name(joint, joint_names_of(problem), f"{label}[0]", "a joint")
@@ -150,8 +150,8 @@ def _one(problem: Problem, item: Any, label: str) -> tuple[np.ndarray, np.ndarra
         return slips.beyond.astype(float), slips.point, slips.rotation @ inside
     chosen, point, axis = item
     for name in [chosen] if isinstance(chosen, str) else chosen:
-        _require_name(name, made, f"{label}[0]", "a body")
-    flags = np.array([float(name in chosen) for name in made])
+        _require_name(name, bodies, f"{label}[0]", "a body")
+    flags = np.array([float(name in chosen) for name in bodies])
     return flags, _vectors(problem, point, f"{label}[1]"), _vectors(problem, axis, f"{label}[2]")
 
 
@@ -173,15 +173,15 @@ def _vectors(problem: Problem, value: Any, label: str) -> np.ndarray:
             del qd
             return jnp.asarray(value(q, t, params))
 
-        found = problem.at_states("about", look)
+        vectors = problem.at_states("about", look)
     else:
         try:
-            found = np.broadcast_to(np.asarray(value, float), (len(problem.q), *np.shape(value)))
+            vectors = np.broadcast_to(np.asarray(value, float), (len(problem.q), *np.shape(value)))
         except (TypeError, ValueError):
-            found = np.zeros(0)
-    if found.shape[1:] != (3,):
+            vectors = np.zeros(0)
+    if vectors.shape[1:] != (3,):
         raise ValueError(
             f"`{label}` must be three numbers, or a function (q, t, params) of three, but is "
             f"{value!r}"
         )
-    return found
+    return vectors

@@ -8,12 +8,12 @@ import numpy as np
 
 from .._typing import Params, Scalar, Vector
 from ._batched import moved, solved
-from ._problem import Found, InapplicableError, Problem
+from ._problem import Accelerations, InapplicableError, Problem
 
 _INVERTIBLE = 1e10  # condition of ∂p/∂q̇ above which rates do not follow from momenta
 
 
-def by_hamilton(problem: Problem) -> Found:
+def by_hamilton(problem: Problem) -> Accelerations:
     """q̈ = d/dt ∂H/∂p along q̇ = ∂H/∂p, ṗ = −∂H/∂q + Q + Jᵀλ.
 
     H(q, p, t) = p·v − L(q, v, t) is differentiated itself, with respect to q, p and t. In it the
@@ -54,4 +54,4 @@ def by_hamilton(problem: Problem) -> Found:
         )[1]
 
     qdd = problem.at_states("Hamilton", free, mobility, force)
-    return Found(*moved(mass, -np.einsum("kij,kj->ki", mass, qdd), problem.rows))
+    return Accelerations(*moved(mass, -np.einsum("kij,kj->ki", mass, qdd), problem.rows))

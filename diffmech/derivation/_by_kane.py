@@ -1,4 +1,7 @@
-"""Kane's equations: generalised speeds instead of rates, and no multipliers."""
+"""Kane's equations: generalised speeds instead of rates, and no multipliers.
+
+T. R. Kane, D. A. Levinson, Dynamics: Theory and Applications, McGraw-Hill, 1985, chapters 2 and 6.
+"""
 
 from typing import Any, NamedTuple
 
@@ -9,7 +12,7 @@ import numpy as np
 from .._typing import Params, Scalar, Vector
 from ._batched import independent, solved
 from ._kinematics import transposed
-from ._problem import Found, Problem
+from ._problem import Accelerations, Problem
 
 _BEND = 0.3  # by how much the speeds drawn at random turn with the coordinates
 _INDEPENDENT = 1e-9  # smallest singular value of speeds and constraints, over the largest
@@ -23,7 +26,7 @@ class Speeds(NamedTuple):
     rest: np.ndarray
 
 
-def by_kane(problem: Problem) -> Found:
+def by_kane(problem: Problem) -> Accelerations:
     """F_r + F_r* = 0 for every generalised speed u_r, in body components.
 
         F_r = Σ ∂v/∂u_r·m g + Q·∂q̇/∂u_r,   F_r* = −Σ ∂v/∂u_r·m a + ∂ω/∂u_r·(I ω̇ + ω × I ω)
@@ -51,7 +54,7 @@ def by_kane(problem: Problem) -> Found:
     matrix = np.einsum("kpbi,kb,kobi->kpo", of_speeds, seen.mass, of_speeds)
     matrix = matrix + np.einsum("kpbi,kbij,kobj->kpo", turning, seen.inertia, turning)
     speed_rates = solved(matrix, (active - inertial)[..., None])
-    return Found((speeds.partial @ speed_rates)[..., 0] + speeds.rest)
+    return Accelerations((speeds.partial @ speed_rates)[..., 0] + speeds.rest)
 
 
 def speeds_of(problem: Problem) -> Speeds:

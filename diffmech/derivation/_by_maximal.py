@@ -6,10 +6,10 @@ import numpy as np
 
 from ._batched import multipliers, solved
 from ._kinematics import transposed
-from ._problem import Found, Problem
+from ._problem import Accelerations, Problem
 
 
-def by_maximal(problem: Problem) -> Found:
+def by_maximal(problem: Problem) -> Accelerations:
     """One linear system for the accelerations and wrenches of all bodies, q̈ and μ.
 
         a − (∂v/∂q̇) q̈ = a₀                      ω̇ − (∂ω/∂q̇) q̈ = ω̇₀
@@ -57,6 +57,6 @@ def by_maximal(problem: Problem) -> Found:
         matrix[:, held_by, free] = rows.rows
         matrix[:, held_by, held_by] = rows.lost[..., None] * np.eye(held)
         right[:, held_by] = rows.right
-    found = solved(matrix, right[..., None])[..., 0]
-    turned_back = np.zeros((states, 0)) if rows is None else multipliers(rows, found[:, held_by])
-    return Found(found[:, free], turned_back)
+    solution = solved(matrix, right[..., None])[..., 0]
+    turned_back = np.zeros((states, 0)) if rows is None else multipliers(rows, solution[:, held_by])
+    return Accelerations(solution[:, free], turned_back)

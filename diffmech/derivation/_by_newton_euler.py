@@ -4,10 +4,10 @@ import numpy as np
 
 from ._batched import moved
 from ._kinematics import transposed
-from ._problem import Found, Problem
+from ._problem import Accelerations, Problem
 
 
-def by_newton_euler(problem: Problem) -> Found:
+def by_newton_euler(problem: Problem) -> Accelerations:
     """Momentum balances of all bodies, in space components.
 
         Σ (F − m a)·∂v/∂q̇ + (M − dH/dt)·∂ω/∂q̇ + (Jᵀλ) = 0,   dH/dt = I_s ω̇ + ω × I_s ω
@@ -26,4 +26,4 @@ def by_newton_euler(problem: Problem) -> Found:
     bias = bias + np.einsum("knbi,kbi->kn", seen.turned, spin_rate) - seen.loads
     mass = np.einsum("kb,knbi,kmbi->knm", seen.mass, seen.carried, seen.carried)
     mass = mass + np.einsum("knbi,kbij,kmbj->knm", seen.turned, inertia, seen.turned)
-    return Found(*moved(mass, bias, problem.rows))
+    return Accelerations(*moved(mass, bias, problem.rows))

@@ -10,7 +10,7 @@ from .._typing import Params, Scalar, Vector
 from ..model import placed, weight_of
 from ._batched import moved
 from ._kinematics import acting, bodies_of, inertia_of, own_forces, placing_of
-from ._problem import Found, Problem
+from ._problem import Accelerations, Problem
 
 
 def demand(parts: Any, q: Vector, qd: Vector, qdd: Vector, t: Scalar, params: Params) -> Any:
@@ -19,16 +19,16 @@ def demand(parts: Any, q: Vector, qd: Vector, qdd: Vector, t: Scalar, params: Pa
     The rate of every body's momenta (m v, R I Rᵀ ω) along the motion, less weight and loads,
     against ∂(v, ω)/∂q̇; nothing is written out: the momenta themselves are differentiated.
     """
-    made, rates = placed(parts, q, qd, t, params)
-    bodies = bodies_of(made).values()
+    pieces, rates = placed(parts, q, qd, t, params)
+    bodies = bodies_of(pieces).values()
     masses = [part.mass for part in bodies]
-    down = jnp.stack([jnp.asarray(g) for g in weight_of(made)])
-    acts = acting(made, rates)
+    down = jnp.stack([jnp.asarray(g) for g in weight_of(pieces)])
+    acts = acting(pieces, rates)
 
     def where(q: Vector, t: Scalar) -> Any:
-        made = parts(q, t, params)
-        placings = [placing_of(part) for part in bodies_of(made).values()]
-        places = {kind: [jnp.asarray(x) for x, _ in v] for kind, v in acting(made, rates).items()}
+        pieces = parts(q, t, params)
+        placings = [placing_of(part) for part in bodies_of(pieces).values()]
+        places = {kind: [jnp.asarray(x) for x, _ in v] for kind, v in acting(pieces, rates).items()}
         return placings, places
 
     def velocities(q: Vector, qd: Vector, t: Scalar) -> Any:
@@ -61,7 +61,7 @@ def _omega(rotation: Any, rate: Any) -> Any:
     )
 
 
-def by_unit_accelerations(problem: Problem) -> Found:
+def by_unit_accelerations(problem: Problem) -> Accelerations:
     """n + 1 evaluations of the momentum balance, τ(q̈): b = τ(0), column i of M = τ(eᵢ) − τ(0).
 
     The unit is 1/s², or the square of the fastest rate, next to which 1/s² would lose digits.
@@ -80,4 +80,4 @@ def by_unit_accelerations(problem: Problem) -> Found:
     needed = program(*states, asked.reshape(-1, n)).reshape(count, n + 1, n)
     bias = needed[:, 0]
     mass = np.swapaxes((needed[:, 1:] - bias[:, None]) / unit, 1, 2)
-    return Found(*moved(mass, bias - problem.extra, problem.rows))
+    return Accelerations(*moved(mass, bias - problem.extra, problem.rows))

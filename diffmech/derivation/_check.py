@@ -50,7 +50,9 @@ def check_derivation(
 ) -> DerivationCheck:
     """Whether equations derived by hand are those of a machine, and if not, where the mistake is.
 
-    An equation is right if it vanishes at the machine's own q̈ for every admissible state, so that
+        r(q, q̇, q̈, λ, t, p) = 0   with   M q̈ + b = Jᵀ λ,   J q̈ + c = 0
+
+    An equation is right if r vanishes at the machine's own q̈ for every admissible state, so that
     any combination of right equations is right; all together they must determine q̈. The verdict
     comes from random states with random parameters, and so do the guesses, see `EquationCheck`.
 
@@ -80,6 +82,10 @@ def check_derivation(
         states: how many; None takes enough for the number of parameters.
         seed: of the states.
 
+    Returns:
+        A `DerivationCheck`: a verdict for each equation, and where it is wrong, the term and a
+        guess at the mistake.
+
     Raises:
         ValueError: text that cannot be read, with line and column; a function that raises or
             returns another shape; a form that is none of these.
@@ -99,28 +105,28 @@ def check_derivation(
     wanted = max(96, 2 * numbers + 20 * system.n)
     count = wanted if states is None else as_count(states, "states", _FEWEST)
 
-    def judged(way: _Way) -> DerivationCheck:
-        return _judged(truth, names, written, rng, way, of_lagrangian, count)
+    def checked(way: _Way) -> DerivationCheck:
+        return _checked(truth, names, written, rng, way, of_lagrangian, count)
 
     if vary:
-        return judged(_Way(vary))
+        return checked(_Way(vary))
     off, felt = features_off(truth, written)
-    found = judged(_Way(VARIED, off, _on_zeros(felt, system)))
-    hidden = [] if found.right else hidden_numbers(truth, written, off)
+    varied = checked(_Way(VARIED, off, _on_zeros(felt, system)))
+    hidden = [] if varied.right else hidden_numbers(truth, written, off)
     if not hidden or not has_known_units(system):
-        return found
+        return varied
     try:
-        alike = judged(_Way(ALIKE, off, _on_proportions(hidden, system)))
+        alike = checked(_Way(ALIKE, off, _on_proportions(hidden, system)))
     except ValueError:  # its own zeros may leave the motion undetermined
-        return found
-    return max(found, alike, key=_simplicity)
+        return varied
+    return max(varied, alike, key=_simplicity)
 
 
-def _simplicity(found: DerivationCheck) -> tuple[bool, int, int]:
+def _simplicity(check: DerivationCheck) -> tuple[bool, int, int]:
     """What speaks for a way to look at equations: more of them right, fewer mistakes."""
-    wrong = [one for one in found.equations if not one.right]
+    wrong = [one for one in check.equations if not one.right]
     mistakes = sum(one.guess.count("; ") + 1 if one.term else _UNEXPLAINED for one in wrong)
-    return found.right, -len(wrong), -mistakes
+    return check.right, -len(wrong), -mistakes
 
 
 def _on_zeros(off: list[str], system: AbstractSystem) -> str:
@@ -141,7 +147,7 @@ def _on_proportions(hidden: list[str], system: AbstractSystem) -> str:
     )
 
 
-def _judged(
+def _checked(
     truth: Truth,
     names: Symbols,
     written: HandWritten,
@@ -193,8 +199,8 @@ def _verdict(
     holds = rows.holding()
     wrong = [int(j) for j in np.flatnonzero(~holds)] if comparable else []
     lost, says = undetermined(case)
-    library = Library(truth, case.symbols) if wrong and truth.places is not None else None
-    found = mistakes(case, library, wrong, rng)
+    library = Library(truth, case.symbols) if wrong and truth.registers is not None else None
+    located = mistakes(case, library, wrong, rng)
     meant = meanings(case, holds, quantities_of(case)) if comparable else {}
     needed = truth.n - _rank_of_rows(truth, case.points)
     needed += truth.m if written.uses_multipliers else 0
@@ -206,7 +212,7 @@ def _verdict(
     if library is not None:
         sizes = {row: library.count(row) for row in range(truth.n + truth.m)}
     checks = [
-        _equation(case, j, holds, finite, found.get(j), meant.get(j), says, disagreement, lost,
+        _equation(case, j, holds, finite, located.get(j), meant.get(j), says, disagreement, lost,
                   sizes)
         for j in range(m)
     ]  # fmt: skip
@@ -245,7 +251,7 @@ def _equation(
     at = int(np.argmax(np.nan_to_num(column, nan=-1.0)))
     verdict, factor, guess, where, term, credit = RIGHT, None, "", "", "", 1.0
     line = written.lines[j] if written.lines else None
-    place = None
+    start = None
     if not np.any(case.rows.comparable) or (holds[j] and not finite[j]):
         verdict, credit, guess = UNDECIDED, 0.0, "it is not finite at some states"
         at = int(np.argmin(np.isfinite(case.rows.value[:, j])))
@@ -254,11 +260,11 @@ def _equation(
         if mistake is not None:
             explanation = mistake.explanation
             guess, where, term = explanation.guess, explanation.where, explanation.term
-            line, place = mistake.line, mistake.column
+            line, start = mistake.line, mistake.column
             several = 1 + explanation.term.count("; ")
-            own = j if j in sizes else max(sizes, default=-1)  # by what the piece is called
-            total = sizes.get(explanation.row if explanation.row >= 0 else own, 0)
-            credit = max(1 - several / total, 0.0) if total and explanation.place >= 0 else 0.0
+            row = j if j in sizes else max(sizes, default=-1)  # by what the piece is called
+            total = sizes.get(explanation.row if explanation.row >= 0 else row, 0)
+            credit = max(1 - several / total, 0.0) if total and explanation.register >= 0 else 0.0
     elif says[j]:
         # It holds, and yet it is no equation of motion, or none that was not there.
         empty = says[j] == EMPTY
@@ -270,22 +276,22 @@ def _equation(
             verdict = UP_TO_A_FACTOR
     return EquationCheck(
         j + 1, written.texts[j] if j < len(written.texts) else f"residual {j + 1}", verdict,
-        factor, where, term, guess, float(column[at]), _state(case, at), line, place, credit,
+        factor, where, term, guess, float(column[at]), _state(case, at), line, start, credit,
     )  # fmt: skip
 
 
 def _state(case: Case, at: int) -> dict[str, float]:
-    """One of the states by name."""
+    """The state with index `at`: coordinates, rates, time and parameters by name."""
     points, names = case.points, case.symbols
-    found: dict[str, float] = {}
+    state: dict[str, float] = {}
     for mark, values in (("", points.q), ("'", points.qd)):
         for name, value in zip(names.coordinates, values[at], strict=True):
-            found[name + mark] = float(value)
-    found["t"] = float(points.t[at])
+            state[name + mark] = float(value)
+    state["t"] = float(points.t[at])
     given = case.truth.given(points)
-    for path, place in names.parameters.items():
-        found[path] = float(given[place][at])
-    return found
+    for path, register in names.parameters.items():
+        state[path] = float(given[register][at])
+    return state
 
 
 def _rank_of_rows(truth: Truth, points: Points) -> int:

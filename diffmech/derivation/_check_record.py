@@ -5,6 +5,8 @@ from typing import Any
 
 import equinox as eqx
 
+from .._printing import aligned
+
 RIGHT, UP_TO_A_FACTOR, WRONG, UNDECIDED = (
     "right",
     "right up to a factor",
@@ -24,7 +26,7 @@ class EquationCheck(eqx.Module):
         where: what part of it is wrong: "gravity term", "coefficient of qB''".
         term: the machine's term that is wrong, spelled out.
         guess: the mistake in words; of a right equation, what it says where that is not plain.
-        disagreement: largest |left − right| on the true motion, of what is added up in it.
+        disagreement: largest |left − right| on the true motion, relative to what is added up in it.
         state: where that is, coordinates, rates, time and parameters by name.
         line, column: of text, where the mistake is if it was found there, else where the equation
             begins.
@@ -109,7 +111,7 @@ class DerivationCheck(eqx.Module):
     def __str__(self) -> str:
         good = sum(one.right for one in self.equations)
         verdict = "right" if self.right else "not right"
-        lines = [
+        rows = [
             (
                 "derivation",
                 f"{verdict}: {good} of {len(self.equations)} equations "
@@ -118,26 +120,26 @@ class DerivationCheck(eqx.Module):
             )
         ]
         for one in self.equations:
-            lines += _lines_of(one)
-        lines += [("remark", remark) for remark in self.remarks]
-        return "\n".join(f"{label:<14}{text}" for label, text in lines)
+            rows += _rows_of(one)
+        rows += [("remark", remark) for remark in self.remarks]
+        return aligned(rows)
 
 
 _NOTHING = 1e-8  # of an equation's size: rounding
 _LONGEST = 72  # characters of an equation in print
 
 
-def _lines_of(one: EquationCheck) -> list[tuple[str, str]]:
+def _rows_of(one: EquationCheck) -> list[tuple[str, str]]:
     text = one.text if len(one.text) <= _LONGEST else f"{one.text[:_LONGEST]}..."
     verdict = one.verdict
     if one.verdict == UP_TO_A_FACTOR and one.factor is not None:
         verdict = f"right up to the factor {one.factor:.6g}"
-    lines = [(f"equation {one.number}", f"{verdict}: {text}")]
+    rows = [(f"equation {one.number}", f"{verdict}: {text}")]
     if one.guess:
-        lines.append(("", one.guess))
+        rows.append(("", one.guess))
     if not one.right and not one.disagreement < _NOTHING:
         # Parameters are in the record; a line has no room for them.
         state = ", ".join(f"{k} = {v:.4g}" for k, v in list(one.state.items())[:6])
         size = "not finite" if not math.isfinite(one.disagreement) else f"{one.disagreement:.2g}"
-        lines.append(("", f"off by {size} of its size, at {state}"))
-    return lines
+        rows.append(("", f"off by {size} of its size, at {state}"))
+    return rows

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..motion import held_of
+from ..motion import joint_loads_of
 from ._joints_of_parts import joint_names_of, passed_on
 from ._problem import InapplicableError, Problem
 
@@ -32,7 +32,7 @@ def compared_reactions(
     parts = problem.parts
     program = problem.program(
         "reactions",
-        lambda q, qd, t, qdd, params: held_of(parts, q, qd, qdd, t, params),
+        lambda q, qd, t, qdd, params: joint_loads_of(parts, q, qd, qdd, t, params),
         qdd[0],
     )
     worked = program(problem.q, problem.qd, problem.t, qdd).reshape(balanced.shape)

@@ -32,12 +32,12 @@ from ._compared_reactions import compared_reactions, floor
 from ._crosscheck_record import Crosscheck
 from ._joints_of_parts import joint_names_of
 from ._over_states import OverStates
-from ._problem import Found, InapplicableError, Problem
+from ._problem import Accelerations, InapplicableError, Problem
 from ._regimes import States, random_states
 
 _BYTES = 5000  # of a state, for each pair of coordinates: differences, wrenches, pools to draw from
 
-FORMULATIONS: dict[str, Callable[[Problem], Found]] = {
+FORMULATIONS: dict[str, Callable[[Problem], Accelerations]] = {
     "virtual power": by_virtual_power,
     "Lagrange": by_lagrange,
     "Hamilton": by_hamilton,
@@ -78,8 +78,8 @@ def crosscheck(
       fast, near a pole. Those of a machine with constraints are assembled on them.
     - `seed`: of these states. `params`: the machine's own if None; also those of `against` if it
       has the same.
-    - `rtol`: up to which differences count as agreement, relative to the largest acceleration at
-      the same state.
+    - `rtol`: up to which differences count as agreement: |a − b| ≤ rtol · max|q̈| at the same state
+      for accelerations, and likewise for multipliers, forces and moments, each among its kind.
 
     **Other arguments:**
 
@@ -116,18 +116,18 @@ def crosscheck(
     if not isinstance(based, System):
         return _of_equations_only(machines, at, tolerance)
     problem = Problem(based, numbers, at.q, at.qd, at.t, draw, speeds, about)
-    found, skipped = _by_all(problem)
+    results, skipped = _by_all(problem)
     for other, its in machines:
         if other is not based:
             label = f"against {other.name}" if other is against else _own_name(system)
-            found[label] = _by_itself(problem, other, its, label)
+            results[label] = _by_itself(problem, other, its, label)
     if isinstance(system, Explicit):  # what simulate integrates comes first
-        found = {_own_name(system): found.pop(_own_name(system)), **found}
-    reactions, floors = compared_reactions(problem, next(iter(found.values())).qdd, skipped)
+        results = {_own_name(system): results.pop(_own_name(system)), **results}
+    reactions, floors = compared_reactions(problem, next(iter(results.values())).qdd, skipped)
     rows = problem.rows
     if rows is not None:
-        held = rows.back @ (rows.rows @ at.momenta[..., None])
-        floors["multiplier"] = floor(held[..., 0], at.qd)
+        carried = rows.back @ (rows.rows @ at.momenta[..., None])
+        floors["multiplier"] = floor(carried[..., 0], at.qd)
     return Crosscheck(
         name=system.name,
         coordinates=tuple(system.coordinates),
@@ -136,10 +136,10 @@ def crosscheck(
         qd=at.qd,
         t=at.t,
         regimes=at.regimes,
-        accelerations={name: one.qdd for name, one in found.items()},
+        accelerations={name: one.qdd for name, one in results.items()},
         multipliers={
             name: one.multipliers
-            for name, one in found.items()
+            for name, one in results.items()
             if one.multipliers is not None and rows is not None
         },
         unique=np.zeros((count, 0), bool) if rows is None else rows.unique,
@@ -154,7 +154,7 @@ def crosscheck(
 
 
 def _require_same(system: AbstractSystem, against: AbstractSystem) -> None:
-    require_kind(against, AbstractSystem, "against", "a `System` or an `Explicit`")
+    require_system(against, "against")
     if tuple(against.coordinates) != tuple(system.coordinates):
         raise ValueError(
             f"`against` must have the coordinates of {system.name!r}, "
@@ -194,27 +194,30 @@ def _require_choices(
         require_kind(about, (list, tuple), "about", "a list of balances, [('hinge', 'x'), ...]")
 
 
-def _by_all(problem: Problem) -> tuple[dict[str, Found], dict[str, str]]:
+def _by_all(problem: Problem) -> tuple[dict[str, Accelerations], dict[str, str]]:
     """What all formulations find, and why the others do not apply."""
-    found, skipped = {}, {}
+    results, skipped = {}, {}
     # What the user has a say in comes first, so that mistakes are told at once.
     asked = {"Kane": problem.speeds, "angular momentum": problem.about}
     for name in sorted(FORMULATIONS, key=lambda name: asked.get(name) is None):
         try:
-            found[name] = FORMULATIONS[name](problem)
+            results[name] = FORMULATIONS[name](problem)
         except InapplicableError as reason:
             skipped[name] = str(reason)
-    found = {name: found[name] for name in FORMULATIONS if name in found}
-    return found, skipped
+    results = {name: results[name] for name in FORMULATIONS if name in results}
+    return results, skipped
 
 
-def _by_itself(problem: Problem, other: AbstractSystem, params: Params, label: str) -> Found:
+def _by_itself(
+    problem: Problem, other: AbstractSystem, params: Params, label: str
+) -> Accelerations:
     """The accelerations of another description, from its own equations."""
     if isinstance(other, System):
         apart = replace(problem, system=other, params=params)
         mass, bias = apart.at_states(label, lambda *state: mass_and_bias_of(apart.laws, *state))
-        return Found(moved(mass, bias, apart.rows)[0])
-    return Found(_equations(other, params, problem.q, problem.qd, problem.t, problem.compiled))
+        return Accelerations(moved(mass, bias, apart.rows)[0])
+    at = problem.q, problem.qd, problem.t
+    return Accelerations(_equations(other, params, *at, problem.compiled))
 
 
 def _equations(
@@ -238,10 +241,10 @@ def _of_equations_only(
 ) -> Crosscheck:
     """Machines that come without a Lagrangian, against each other if there are two."""
     compiled: list[str] = []
-    found = {}
+    results = {}
     for i, (system, params) in enumerate(machines):
         label = f"against {system.name}" if i else system.name
-        found[label] = _equations(system, params, at.q, at.qd, at.t, compiled)
+        results[label] = _equations(system, params, at.q, at.qd, at.t, compiled)
     why = "the equations come without a Lagrangian: give another description with `against`"
     return Crosscheck(
         name=machines[0][0].name,
@@ -251,7 +254,7 @@ def _of_equations_only(
         qd=at.qd,
         t=at.t,
         regimes=at.regimes,
-        accelerations=found,
+        accelerations=results,
         multipliers={},
         unique=np.zeros((len(at.t), 0), bool),
         reactions={},

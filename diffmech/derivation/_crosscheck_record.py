@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import equinox as eqx
 import numpy as np
 
+from .._printing import tabled
 from ..model import FixedMapping
 
 _AS_LARGE = 0.999  # of the largest disagreement
@@ -34,11 +35,12 @@ class Crosscheck(eqx.Module):
 
     Attributes:
         name: of the machine; coordinates, rows: of its coordinates and constraints.
-        q, qd, t: the states, shapes (k, n), (k, n) and (k,).
+        q, qd, t: the states, shapes (k, n), (k, n) [1/s] and (k,) [s].
         regimes: the kind of each state.
-        accelerations: by formulation, shape (k, n); multipliers: (k, m).
+        accelerations: by formulation, shape (k, n) [1/s²]; multipliers: (k, m).
         unique: which multipliers are determined and compared, shape (k, m).
-        reactions: by formulation, force and moment of every named joint, shape (k, joints, 6).
+        reactions: by formulation, force [N] and moment [N m] of every named joint, in that order,
+            shape (k, joints, 6).
         joints: their names.
         floors: by kind of result, the size below which nothing is judged by its own, shape (k,): of
             accelerations that would change the rates by less than 1e-5 in a second.
@@ -73,12 +75,12 @@ class Crosscheck(eqx.Module):
 
     def _compared(self) -> list[tuple[str, dict[str, np.ndarray], np.ndarray, list[str]]]:
         """Kind, values by formulation (k, c), sizes (k,), names of all columns."""
-        found = [("acceleration", self.accelerations, list(self.coordinates))]
+        compared = [("acceleration", self.accelerations, list(self.coordinates))]
         if len(self.multipliers) > 1:
             known = {
                 name: np.where(self.unique, each, 0.0) for name, each in self.multipliers.items()
             }
-            found.append(("multiplier", known, list(self.rows)))
+            compared.append(("multiplier", known, list(self.rows)))
         for kind, part in (("force", slice(0, 3)), ("moment", slice(3, 6))):
             if self.reactions:
                 values = {
@@ -86,16 +88,16 @@ class Crosscheck(eqx.Module):
                     for name, each in self.reactions.items()
                 }
                 labels = [f"{joint}, {axis}" for joint in self.joints for axis in "xyz"]
-                found.append((kind, values, labels))
+                compared.append((kind, values, labels))
         return [
             (kind, values, _sizes(values, self.floors[kind]), labels)
-            for kind, values, labels in found
+            for kind, values, labels in compared
         ]
 
     def _of(self, kind: str) -> dict[str, np.ndarray]:
         """The results of one kind by formulation; nothing where there are none."""
-        found = {name: values for name, values, _, labels in self._compared() if labels}
-        return found.get(kind, {})
+        by_kind = {name: values for name, values, _, labels in self._compared() if labels}
+        return by_kind.get(kind, {})
 
     def _gaps_of_joints(self) -> list[tuple[str, float]]:
         """By how much forces and moments of joints differ; nothing without joints."""
@@ -111,28 +113,28 @@ class Crosscheck(eqx.Module):
 
     def disagreement(self, first: str, second: str, kind: str = "acceleration") -> Disagreement:
         """Where two formulations differ most in one kind of result."""
-        for found, values, sizes, labels in self._compared():
-            if found == kind and first in values and second in values:
+        for this_kind, values, sizes, labels in self._compared():
+            if this_kind == kind and first in values and second in values:
                 gaps = _gaps(values[first], values[second], sizes)
-                state, place = np.unravel_index(int(np.argmax(gaps)), gaps.shape)
+                state, entry = np.unravel_index(int(np.argmax(gaps)), gaps.shape)
                 return Disagreement(
-                    float(gaps[state, place]), kind, labels[place], (first, second), int(state)
+                    float(gaps[state, entry]), kind, labels[entry], (first, second), int(state)
                 )
         return Disagreement(0.0, kind, "", (first, second), 0)
 
     @property
     def worst(self) -> Disagreement | None:
         """The largest disagreement of all; None if there is nothing to compare."""
-        found = [
+        disagreements = [
             self.disagreement(first, second, kind)
             for kind, values, _, labels in self._compared()
             for i, first in enumerate(values)
             for second in list(values)[i + 1 :]
             if labels
         ]
-        largest = max((one.size for one in found), default=0.0)
+        largest = max((one.size for one in disagreements), default=0.0)
         # Of those that are as large but for rounding, the first.
-        return next((one for one in found if one.size >= _AS_LARGE * largest), None)
+        return next((one for one in disagreements if one.size >= _AS_LARGE * largest), None)
 
     @property
     def passed(self) -> bool:
@@ -219,7 +221,7 @@ class Crosscheck(eqx.Module):
         count = _spelled(len(self.formulations)).lower()
         plural = "" if count == "one" else "s"
         lines = [f"{self.name}: {count} formulation{plural} at {len(self.t)} random states"]
-        lines += _aligned(table)
+        lines.append(tabled(table, left=(0, len(kinds) + 1), indent="  "))
         if self.reactions:
             gaps = ", ".join(f"{kind}s {_size(gap)}" for kind, gap in self._gaps_of_joints())
             ways = " and by ".join(self.reactions)
@@ -246,19 +248,6 @@ def _spelled(count: int) -> str:
 
 def _size(size: float) -> str:
     return f"{size:.1e}" if np.isfinite(size) else "NaN"
-
-
-def _aligned(table: list[list[str]]) -> list[str]:
-    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    last = len(widths) - 1
-    return [
-        "  "
-        + "  ".join(
-            cell.ljust(width) if i in (0, last) else cell.rjust(width)
-            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in table
-    ]
 
 
 def _finite(size: float) -> float | None:

@@ -156,9 +156,9 @@ class Equations(eqx.Module):
         rates = [f"{name}_dot" for name in self.coordinates]
         groups = ((s.numbers, s.names), (s.q, self.coordinates), (s.qd, rates))
         names = {
-            int(place): name
-            for places, words in groups
-            for place, name in zip(places, words, strict=True)
+            int(register): name
+            for registers, words in groups
+            for register, name in zip(registers, words, strict=True)
         }
         comment = f"{self.name}: {', '.join(wanted)}"
         if self.left_out:
@@ -217,6 +217,9 @@ def equations(
             "disc.inertia[0]"}.
         seconds: after so long sums are left as they came, with names for shared subexpressions.
 
+    Returns:
+        `Equations`, which print themselves: SI units and radians, in the order of the coordinates.
+
     Raises:
         ValueError: a function has no scalar form (loops of unknown length), or the machine is too
             large to be printed.
@@ -244,7 +247,7 @@ def equations(
     except NotScalar as error:
         raise ValueError(f"the equations of {system.name!r} cannot be printed: {error}") from error
     page = page_of(sections, limit)
-    operations = page.tape.count(page.places)
+    operations = page.tape.count(page.registers)
     if operations > _MOST_OPERATIONS:
         raise ValueError(_too_large(system, f"take {operations} operations"))
     coordinates = tuple(system.coordinates)
@@ -270,7 +273,7 @@ def equations(
 
 
 def _output(sections: Sections, name: str) -> Registers:
-    """The places of what a program may be asked for."""
+    """The registers of what a program may be asked for."""
     if name in ("acceleration", "multipliers"):
         motion = sections.motion
         return motion.qdd if name == "acceleration" else motion.multipliers

@@ -17,7 +17,7 @@ class Explanation(NamedTuple):
         where: what part that is: "gravity term", "coefficient of qB''".
         guess: the mistake in words.
         row: which of the machine's equations it is in; −1 if it is in all.
-        place: of the term on the tape; −1 if there is none.
+        register: of the term on the tape; −1 if there is none.
     """
 
     cost: float
@@ -25,7 +25,7 @@ class Explanation(NamedTuple):
     where: str
     guess: str
     row: int = -1
-    place: int = -1
+    register: int = -1
 
 
 def cost_of(ratio: Product) -> float:
@@ -64,26 +64,26 @@ def _cost_of_number(number: float) -> float:
     return 3.5
 
 
-def wrong_factor(ratio: Product, term: str, kind: str, place: str) -> str:
+def wrong_factor(ratio: Product, term: str, kind: str, whereabouts: str) -> str:
     """A term stands there times `ratio`.
 
     Args:
         term: it, spelled out.
         kind: "gravity term", or "coefficient of qB''".
-        place: "in equation 1".
+        whereabouts: "in equation 1".
     """
-    return f"{_what(ratio, kind, place)}: {term}"
+    return f"{_what(ratio, kind, whereabouts)}: {term}"
 
 
-def _what(ratio: Product, kind: str, place: str) -> str:
+def _what(ratio: Product, kind: str, whereabouts: str) -> str:
     number = ratio.number
     if not ratio.exponents:
         if number == -1:
-            return f"sign of the {kind} {place}"
+            return f"sign of the {kind} {whereabouts}"
         if number == 0:
             what = kind.replace("coefficient of", "term with")
-            return f"{'a' if what != kind else 'the'} {what} is missing {place}"
-        return f"{_factor(number)} in the {kind} {place}"
+            return f"{'a' if what != kind else 'the'} {what} is missing {whereabouts}"
+        return f"{_factor(number)} in the {kind} {whereabouts}"
     above, below = factors_of(ratio)
     extra = ""
     if number == -1:
@@ -93,15 +93,14 @@ def _what(ratio: Product, kind: str, place: str) -> str:
     if len(above) == 1 and len(below) == 1:
         swapped = f"{above[0]} where {below[0]} belongs"
         if kind.startswith("coefficient of "):
-            return (
-                f"{kind.removeprefix('coefficient of ')} is multiplied by {swapped} {place}{extra}"
-            )
-        return f"{swapped} in the {kind} {place}{extra}"
+            factor = kind.removeprefix("coefficient of ")
+            return f"{factor} is multiplied by {swapped} {whereabouts}{extra}"
+        return f"{swapped} in the {kind} {whereabouts}{extra}"
     if not below:
-        return f"{'*'.join(above)} too much in the {kind} {place}{extra}"
+        return f"{'*'.join(above)} too much in the {kind} {whereabouts}{extra}"
     if not above:
-        return f"{'*'.join(below)} missing in the {kind} {place}{extra}"
-    return f"the {kind} {place} is multiplied by {ratio}"
+        return f"{'*'.join(below)} missing in the {kind} {whereabouts}{extra}"
+    return f"the {kind} {whereabouts} is multiplied by {ratio}"
 
 
 def factors_of(product: Product) -> tuple[list[str], list[str]]:

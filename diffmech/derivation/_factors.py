@@ -38,20 +38,20 @@ def meanings(case: Case, holds: np.ndarray, quantities: Quantities) -> dict[int,
     sizes = _sizes(case)[good]
     names = [f"the equation of {name}" for name in truth.system.coordinates]
     names += [f"the constraint row {k}" for k in range(truth.m)]
-    found: dict[int, Meaning] = {}
+    by_equation: dict[int, Meaning] = {}
     for j in np.flatnonzero(holds & rows.linear):
         if not np.all(rows.size[good, j] > 0):
             continue
         part = np.max(np.abs(shares[:, j]) * sizes / rows.size[good, j][:, None], axis=0)
         present = np.flatnonzero(part > _NONE)
         if case.written.form == "accelerations":
-            found[int(j)] = Meaning(1.0, "")
+            by_equation[int(j)] = Meaning(1.0, "")
         elif len(present) > 1:
             whole = " and ".join(names[i] for i in present)
-            found[int(j)] = Meaning(None, f"a combination of {whole}")
+            by_equation[int(j)] = Meaning(None, f"a combination of {whole}")
         elif len(present) == 1:
-            found[int(j)] = _single(shares[:, j, present[0]], names[present[0]], quantities)
-    return found
+            by_equation[int(j)] = _single(shares[:, j, present[0]], names[present[0]], quantities)
+    return by_equation
 
 
 def _single(share: np.ndarray, name: str, quantities: Quantities) -> Meaning:
@@ -122,7 +122,7 @@ class _Basis:
         self._rest = np.tile(np.eye(width), (states, 1, 1))  # projects on what is free still
 
     def copy(self) -> "_Basis":
-        """The same, to go on from."""
+        """A basis that may grow on by itself."""
         other = _Basis(*self._rest.shape[:2])
         other._rest = self._rest.copy()
         return other

@@ -60,8 +60,8 @@ def formulas_of(page: Page, coordinates: tuple[str, ...], numbers: tuple[str, ..
     known = dict(zip(inputs, (*params, *q, t, *qd, *qdd, *lam), strict=True))
     evaluation = Evaluation(page.tape, Symbolic(), known)
 
-    def value(place: Register) -> Any:
-        return evaluation.of(np.array(place)).item()
+    def value(register: Register) -> Any:
+        return evaluation.of(np.array(register)).item()
 
     def total(terms: Sum) -> Any:
         return sympy.Add(*(value(term.whole) for term in terms))
@@ -97,7 +97,7 @@ def formulas_of(page: Page, coordinates: tuple[str, ...], numbers: tuple[str, ..
 
 def _require_real(page: Page) -> None:
     """Whole numbers have an arithmetic of their own: 3/2 = 1."""
-    for place in page.tape.needed_for(page.places):
-        name = page.tape.operations[place].name
-        if name in ("div", "rem") and page.tape.kind(place) is int:
+    for register in page.tape.needed_for(page.registers):
+        name = page.tape.operations[register].name
+        if name in ("div", "rem") and page.tape.kind(register) is int:
             raise NotScalar("SymPy has no formula for the quotient of whole numbers here")

@@ -1,8 +1,6 @@
-"""Equations as text, read into scalar operations: nothing is ever executed.
+"""The grammar of one equation: text into scalar operations; nothing is ever executed.
 
-    I1 = IA + mA*LA^2                       # a name for what is used below
-    qB'' = -sin(qB)*cos(qB)*qA'^2*(IBx - IBy)/IBz
-
+    line     =  name "=" sum | sum "=" sum
     sum      =  product (("+" | "-") product)*
     product  =  signed (("*" | "/") signed)*
     signed   =  ("+" | "-")* power
@@ -19,11 +17,10 @@ from typing import NamedTuple
 from .._suggest import nearest, quoted, suggestion
 from ..scalars import Register, Tape
 from ._symbols import FUNCTIONS, Symbols
-from ._text import Source, Token, UnreadableTextError
+from ._text import Source, Token
 
 _DEEPEST = 60  # brackets within brackets
 _LARGEST_POWER = 64  # that is written as products
-_MOST_EQUATIONS = 200
 _COMPARED = {">": "gt", "<": "lt", ">=": "ge", "<=": "le"}
 
 Span = tuple[tuple[int, int], tuple[int, int]]  # (line, column) of its beginning, and behind it
@@ -33,68 +30,16 @@ class Equation(NamedTuple):
     """left − right of one equation.
 
     Attributes:
-        place: of the difference.
+        register: of the difference.
         text: as it was written.
         line: where it begins.
-        spans: where in the text what is written at a place stands.
+        spans: where in the text what is written at a register stands.
     """
 
-    place: Register
+    register: Register
     text: str
     line: int
     spans: dict[Register, Span]
-
-
-class ReadText(NamedTuple):
-    """All equations of a text; `unused` are names that were given and never used."""
-
-    equations: tuple[Equation, ...]
-    unused: tuple[str, ...]
-    source: Source
-
-
-def read_text(text: str, tape: Tape, symbols: Symbols) -> ReadText:
-    """Read equations, one a line.
-
-    Raises:
-        UnreadableTextError: what is wrong, with line and column.
-    """
-    source = Source(text)
-    lines = source.equations()
-    if len(lines) > _MOST_EQUATIONS:
-        raise UnreadableTextError(
-            f"there must be at most {_MOST_EQUATIONS} equations, but there are {len(lines)}"
-        )
-    given: dict[str, Register] = {}
-    later = {tokens[0].text: tokens[0].line for tokens in lines if _names_something(tokens)}
-    used: set[str] = set()
-    equations = []
-    spans: dict[Register, Span] = {}  # of what has got a name
-    for tokens in lines:
-        reader = _Reader(source, tokens, tape, symbols, given, later, used)
-        if _names_something(tokens) and not reader.knows(tokens[0].text):
-            name, value = reader.definition()
-            given[name] = value
-            spans |= reader.spans
-        else:
-            equation = reader.equation()
-            equations.append(equation._replace(spans={**spans, **equation.spans}))
-    if not equations:
-        raise UnreadableTextError(
-            "there must be at least one equation, a line with '=' such as "
-            f"{symbols.coordinates[0]}'' = ..., but there is none"
-        )
-    return ReadText(tuple(equations), tuple(name for name in given if name not in used), source)
-
-
-def _names_something(tokens: list[Token]) -> bool:
-    """Whether a line could be a definition: a bare name on its left side."""
-    return (
-        len(tokens) > 1
-        and tokens[0].kind == "name"
-        and tokens[0].text.isidentifier()
-        and tokens[1].text == "="
-    )
 
 
 def _near_function(name: str) -> str:
@@ -102,8 +47,12 @@ def _near_function(name: str) -> str:
     return "" if function is None else f" Did you mean {function!r}?"
 
 
-class _Reader:
-    """One equation, from left to right."""
+class Reader:
+    """One definition or equation, from left to right; what is read is written on the tape.
+
+    Attributes:
+        spans: where in the text what is written at a register stands.
+    """
 
     def __init__(
         self,
@@ -123,7 +72,7 @@ class _Reader:
 
     def knows(self, name: str) -> bool:
         """Whether a name means something of the machine."""
-        return name in self._symbols.places or name in FUNCTIONS or name == "pi"
+        return name in self._symbols.registers or name in FUNCTIONS or name == "pi"
 
     def definition(self) -> tuple[str, Register]:
         """name = sum."""
@@ -146,8 +95,8 @@ class _Reader:
         self._finish("an equation has one '='")
         last = self._tokens[-1]
         text = self._source.excerpt((first.line, first.column), (last.line, last.column))
-        place = self._tape.operate("sub", left, right)
-        return Equation(place, text.strip(), first.line, self.spans)
+        register = self._tape.operate("sub", left, right)
+        return Equation(register, text.strip(), first.line, self.spans)
 
     def _peek(self) -> Token:
         return self._tokens[self._at]
@@ -178,10 +127,10 @@ class _Reader:
             raise self._source.mistake(token, "this bracket was never opened")
         raise self._source.mistake(token, f"{quoted(token.text)} is not expected here")
 
-    def _noted(self, begin: Token, place: Register) -> Register:
+    def _noted(self, begin: Token, register: Register) -> Register:
         behind = self._tokens[self._at - 1]
-        self.spans[place] = ((begin.line, begin.column), (behind.line, behind.after))
-        return place
+        self.spans[register] = ((begin.line, begin.column), (behind.line, behind.after))
+        return register
 
     def _sum(self) -> Register:
         begin = self._peek()
@@ -280,15 +229,15 @@ class _Reader:
         if name in self._given:
             self._used.add(name)
             return self._given[name]
-        if name in self._symbols.places:
-            return self._symbols.places[name]
+        if name in self._symbols.registers:
+            return self._symbols.registers[name]
         if name == "pi":
             return self._tape.constant(math.pi)
         raise self._source.mistake(token, self._unknown(name))
 
     def _unknown(self, name: str) -> str:
         bare = name.rstrip("'")
-        if bare != name and (bare in self._symbols.places or bare in self._given):
+        if bare != name and (bare in self._symbols.registers or bare in self._given):
             if bare in self._symbols.coordinates:
                 return f"{quoted(name)} has too many primes: '' is the acceleration"
             return f"only coordinates have rates, but {quoted(bare)} is none"

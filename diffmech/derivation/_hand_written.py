@@ -15,8 +15,9 @@ from .._checks import briefly
 from ..model import Laws
 from ..motion import mass_and_bias_of
 from ..scalars import NotScalar, write
-from ._grammar import Span, read_text
+from ._grammar import Span
 from ._objects import written_by_objects
+from ._read_text import read_text
 from ._symbols import Symbols
 from ._text import Source
 from ._truth import Points, Truth
@@ -45,10 +46,10 @@ class HandWritten(NamedTuple):
         form: "text", "accelerations", "residuals", "mass and bias" or "Lagrangian".
         texts: what each equation is called in print.
         evaluate: their values, shape (states, equations), at points.
-        places: of each on the truth's tape; None if a function is no JAX function.
+        registers: of each on the truth's tape; None if a function is no JAX function.
         uses_multipliers: whether λ is among the unknowns.
         remarks: what was noticed on the way.
-        spans: of each equation, where in the text what is written at a place stands.
+        spans: of each equation, where in the text what is written at a register stands.
         lines: of the text, where each begins.
         source: of the text.
     """
@@ -56,7 +57,7 @@ class HandWritten(NamedTuple):
     form: str
     texts: tuple[str, ...]
     evaluate: Callable[[Points], np.ndarray]
-    places: np.ndarray | None
+    registers: np.ndarray | None
     uses_multipliers: bool = False
     remarks: tuple[str, ...] = ()
     spans: tuple[dict[int, Span], ...] = ()
@@ -106,20 +107,21 @@ def _arguments(function: Callable[..., Any]) -> int:
 
 
 def _from_text(truth: Truth, text: str, symbols: Symbols) -> HandWritten:
-    found = read_text(text, truth.tape, symbols)
-    places = np.array([one.place for one in found.equations], dtype=np.int64)
-    needed = set(truth.tape.needed_for(places))
-    remarks = tuple(f"the name {name!r} is given a meaning and never used" for name in found.unused)
+    reading = read_text(text, truth.tape, symbols)
+    registers = np.array([one.register for one in reading.equations], dtype=np.int64)
+    needed = set(truth.tape.needed_for(registers))
+    unused = "the name {!r} is given a meaning and never used"
+    remarks = tuple(unused.format(name) for name in reading.unused)
     return HandWritten(
         "text",
-        tuple(one.text for one in found.equations),
-        lambda points: truth.of(points, places),
-        places,
+        tuple(one.text for one in reading.equations),
+        lambda points: truth.of(points, registers),
+        registers,
         bool(needed & set(truth.inputs.lam.tolist())),
         remarks,
-        tuple(one.spans for one in found.equations),
-        tuple(one.line for one in found.equations),
-        found.source,
+        tuple(one.spans for one in reading.equations),
+        tuple(one.line for one in reading.equations),
+        reading.source,
     )
 
 
@@ -153,8 +155,8 @@ def _from_residuals(
         unknowns = (qdd, lam) if with_multipliers else (qdd,)
         return _vector(function(q, qd, *unknowns, t, params))
 
-    found = _written(truth, "residuals", residuals)
-    return found._replace(uses_multipliers=with_multipliers)
+    written = _written(truth, "residuals", residuals)
+    return written._replace(uses_multipliers=with_multipliers)
 
 
 def _from_mass_and_bias(truth: Truth, mass: Any, bias: Any) -> HandWritten:
@@ -207,12 +209,12 @@ def _from_lagrangian(truth: Truth, function: Any) -> HandWritten:
         return mass @ qdd + bias
 
     texts = tuple(f"d/dt dL/d{name}' - dL/d{name}" for name in truth.system.coordinates)
-    found = _written(truth, "Lagrangian", residuals, texts)
-    if found.places is None:
+    written = _written(truth, "Lagrangian", residuals, texts)
+    if written.registers is None:
         raise ValueError(f"a Lagrangian must be made of JAX operations, but {_name(function)} "
                          "turns values into plain numbers: write `jnp.sin` for `np.sin`, and "
                          "`jnp.where` for `if`")  # fmt: skip
-    return found
+    return written
 
 
 class _WrongShapeError(ValueError):
@@ -238,29 +240,29 @@ def _written(
     truth: Truth, form: str, residuals: Callable[..., Any], texts: tuple[str, ...] = ()
 ) -> HandWritten:
     """On the tape if that can be, else evaluated state by state."""
-    places: np.ndarray | None
+    registers: np.ndarray | None
     try:
-        places = np.asarray(write(truth.tape, residuals, *truth.inputs))
+        registers = np.asarray(write(truth.tape, residuals, *truth.inputs))
     except _WrongShapeError:
         raise
     except NotScalar:
-        places = None
+        registers = None
     except Exception:  # NumPy's functions and `if` refuse what is traced, each in its own way
-        places = None
-    if places is None:
+        registers = None
+    if registers is None:
         try:
-            places = written_by_objects(truth.tape, residuals, truth.inputs)
+            registers = written_by_objects(truth.tape, residuals, truth.inputs)
         except _WrongShapeError:
             raise
         except Exception:  # so does whatever needs a number to go on
-            places = None
-    if places is not None and places.ndim != 1:
-        raise ValueError(f"residuals must have shape (m,), but have shape {places.shape}")
-    if places is not None and not texts:
-        texts = tuple(f"residual {i + 1}" for i in range(len(places)))
-    if places is not None:
-        known = places
-        return HandWritten(form, texts, lambda points: truth.of(points, known), places)
+            registers = None
+    if registers is not None and registers.ndim != 1:
+        raise ValueError(f"residuals must have shape (m,), but have shape {registers.shape}")
+    if registers is not None and not texts:
+        texts = tuple(f"residual {i + 1}" for i in range(len(registers)))
+    if registers is not None:
+        known = registers
+        return HandWritten(form, texts, lambda points: truth.of(points, known), registers)
 
     def evaluate(points: Points) -> np.ndarray:
         return _state_by_state(residuals, points)
@@ -270,7 +272,7 @@ def _written(
 
 def _state_by_state(residuals: Callable[..., Any], points: Points) -> np.ndarray:
     """A function that is no JAX function, at plain numbers; NaN where it raises."""
-    found: list[np.ndarray | None] = []
+    rows: list[np.ndarray | None] = []
     reason: Exception | None = None
     for s in range(len(points.q)):
         one = jax.tree.map(lambda leaf, s=s: np.asarray(leaf[s]), tuple(points))
@@ -283,8 +285,8 @@ def _state_by_state(residuals: Callable[..., Any], points: Points) -> np.ndarray
             reason, value = error, None
         if value is not None and value.ndim != 1:
             raise ValueError(f"residuals must have shape (m,), but have shape {value.shape}")
-        found.append(value)
-    shapes = {value.shape for value in found if value is not None}
+        rows.append(value)
+    shapes = {value.shape for value in rows if value is not None}
     if not shapes:
         said = str(reason).splitlines()[0] if reason and str(reason) else "no message"
         raise ValueError(
@@ -296,4 +298,4 @@ def _state_by_state(residuals: Callable[..., Any], points: Points) -> np.ndarray
             + ", ".join(map(str, sorted(shapes)))
         )
     nothing = np.full(shapes.pop(), np.nan)
-    return np.stack([nothing if value is None else value for value in found])
+    return np.stack([nothing if value is None else value for value in rows])

@@ -43,12 +43,12 @@ def slips_of(problem: Problem) -> dict[str, Slips]:
 
         def where(slips: Any) -> dict[str, Any]:
             with slipping({name: (slips[i, 0], slips[i, 1]) for i, name in enumerate(names)}):
-                made = parts(q, t, params)
-            placings = [placing_of(part) for part in bodies_of(made).values()]
-            found = {"r": [r for r, _ in placings], "R": [turn for _, turn in placings]}
-            for kind, pairs in acting(made, rates).items():
-                found[kind] = [jnp.asarray(place) for place, _ in pairs]
-            return {name: jnp.stack(entries) for name, entries in found.items() if entries}
+                pieces = parts(q, t, params)
+            placings = [placing_of(part) for part in bodies_of(pieces).values()]
+            by_joint = {"r": [r for r, _ in placings], "R": [turn for _, turn in placings]}
+            for kind, pairs in acting(pieces, rates).items():
+                by_joint[kind] = [jnp.asarray(place) for place, _ in pairs]
+            return {name: jnp.stack(entries) for name, entries in by_joint.items() if entries}
 
         none = jnp.zeros((len(names), 2, 3))
         units = jnp.eye(none.size).reshape(-1, *none.shape)
@@ -60,7 +60,7 @@ def slips_of(problem: Problem) -> dict[str, Slips]:
     columns, points, rotations = problem.at_states("joints", look)
     loads = seen.work(columns, 1)
     turned = 0.5 * axial(columns["R"] @ transposed(seen.rotation)[:, None])
-    found = {}
+    by_joint = {}
     for j, name in enumerate(names):
         shift = columns["r"][:, 6 * j : 6 * j + 3]
         turn = turned[:, 6 * j + 3 : 6 * j + 6]
@@ -71,8 +71,8 @@ def slips_of(problem: Problem) -> dict[str, Slips]:
         gap = max(gap, np.max(np.abs((turn - rigid)[:, :, seen.turns]), initial=0.0))
         if gap > _RIGID:
             raise InapplicableError(f"not everything beyond the joint {name!r} moves with it")
-        found[name] = Slips(points[:, j], rotations[:, j], beyond, loads[:, 6 * j : 6 * j + 6])
-    return found
+        by_joint[name] = Slips(points[:, j], rotations[:, j], beyond, loads[:, 6 * j : 6 * j + 6])
+    return by_joint
 
 
 def passed_on(problem: Problem, qdd: np.ndarray) -> dict[str, np.ndarray]:
@@ -83,26 +83,26 @@ def passed_on(problem: Problem, qdd: np.ndarray) -> dict[str, np.ndarray]:
     about the joint's origin c, on the motion with the accelerations q̈.
     """
     parts = problem.parts
-    own: list[str] = []
+    rigid: list[str] = []
 
     def look(q: Any, t: Any, params: Any) -> Any:
-        made = parts(q, t, params)
+        pieces = parts(q, t, params)
         _, rates = placed(parts, q, 0.0 * q, t, params)
-        own.extend(name for name, part in made.items() if part.actions(rates[name]) is None)
-        own.extend(name for name, part in made.items() if isinstance(part, AbstractHold))
+        rigid.extend(name for name, part in pieces.items() if part.actions(rates[name]) is None)
+        rigid.extend(name for name, part in pieces.items() if isinstance(part, AbstractHold))
         return q
 
     jax.eval_shape(look, problem.q[0], problem.t[0], problem.params)
-    if own:
-        raise InapplicableError(f"what {own[0]!r} does to single bodies is not known beforehand")
+    if rigid:
+        raise InapplicableError(f"what {rigid[0]!r} does to single bodies is not known beforehand")
     seen = problem.kinematics
     rate = np.einsum("knbi,kn->kbi", seen.carried, qdd) + seen.drift
-    turning = np.einsum("knbij,kn->kbij", seen.found["columns"]["R"], qdd)
-    turning = turning + seen.found["drifts"]["R"]
-    found = {}
+    turning = np.einsum("knbij,kn->kbij", seen.arrays["columns"]["R"], qdd)
+    turning = turning + seen.arrays["drifts"]["R"]
+    by_joint = {}
     for name, slips in slips_of(problem).items():
-        lighter = rate - seen.found["gravity"][:, None]
+        lighter = rate - seen.arrays["gravity"][:, None]
         force, moment = seen.balance(lighter, turning, slips.point[:, None])
         both = np.concatenate([force, moment], axis=-1)[:, slips.beyond].sum(axis=1)
-        found[name] = both - slips.loads
-    return found
+        by_joint[name] = both - slips.loads
+    return by_joint

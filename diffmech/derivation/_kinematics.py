@@ -26,18 +26,18 @@ PartsFunction = Callable[..., Parts]
 _KNOWN_ENERGIES = (AbstractPart.kinetic, PlacedBody.kinetic, PlacedParticle.kinetic)
 
 
-def bodies_of(made: Parts) -> dict[str, Any]:
+def bodies_of(parts: Parts) -> dict[str, Any]:
     """Bodies and particles among the parts, in alphabetical order.
 
     Parts that have been differentiated come in that order, others in that of their declaration.
     """
     kinds = PlacedBody | PlacedParticle
-    return {name: made[name] for name in sorted(made) if isinstance(made[name], kinds)}
+    return {name: parts[name] for name in sorted(parts) if isinstance(parts[name], kinds)}
 
 
-def heavy_strangers(made: Parts) -> list[str]:
+def heavy_strangers(parts: Parts) -> list[str]:
     """Names of parts with a kinetic energy of their own making."""
-    return [name for name, part in made.items() if type(part).kinetic not in _KNOWN_ENERGIES]
+    return [name for name, part in parts.items() if type(part).kinetic not in _KNOWN_ENERGIES]
 
 
 def inertia_of(part: Any) -> Any:
@@ -54,24 +54,24 @@ def placing_of(part: Any) -> tuple[Any, Any]:
     return stacked(part.centre), jnp.eye(3)
 
 
-def acting(made: Parts, rates: dict[str, Any]) -> dict[str, list[tuple[Any, Any]]]:
+def acting(parts: Parts, rates: dict[str, Any]) -> dict[str, list[tuple[Any, Any]]]:
     """All forces at points, torques on frames and forces along lengths, but weight, in order."""
-    found: dict[str, list[tuple[Any, Any]]] = {"points": [], "frames": [], "lengths": []}
-    for name in sorted(made):
-        actions = made[name].actions(rates[name])
+    acts: dict[str, list[tuple[Any, Any]]] = {"points": [], "frames": [], "lengths": []}
+    for name in sorted(parts):
+        actions = parts[name].actions(rates[name])
         if actions is not None:
             for kind, pairs in actions._asdict().items():
-                found[kind].extend(pairs)
-    return found
+                acts[kind].extend(pairs)
+    return acts
 
 
 def own_forces(parts: PartsFunction, q: Vector, qd: Vector, t: Scalar, params: Params) -> Any:
     """Generalised forces of parts that do not say what they do to points, frames and lengths."""
 
     def silent(q: Vector, t: Scalar, params: Params) -> Parts:
-        made = parts(q, t, params)
+        pieces = parts(q, t, params)
         _, rates = placed(parts, q, qd, t, params)
-        return {name: part for name, part in made.items() if part.actions(rates[name]) is None}
+        return {name: part for name, part in pieces.items() if part.actions(rates[name]) is None}
 
     if not silent(q, t, params):
         return jnp.zeros_like(q)
@@ -81,18 +81,18 @@ def own_forces(parts: PartsFunction, q: Vector, qd: Vector, t: Scalar, params: P
 
 def seen(parts: PartsFunction, q: Vector, qd: Vector, t: Scalar, params: Params) -> dict[str, Any]:
     """Everything that `Kinematics` keeps, at one state; what a machine has none of is left out."""
-    made, rates = placed(parts, q, qd, t, params)
+    pieces, rates = placed(parts, q, qd, t, params)
 
     def where(q: Vector, t: Scalar) -> dict[str, Any]:
-        made = parts(q, t, params)
-        placings = [placing_of(part) for part in bodies_of(made).values()]
-        found = {
+        pieces = parts(q, t, params)
+        placings = [placing_of(part) for part in bodies_of(pieces).values()]
+        placed_things = {
             "r": [position for position, _ in placings],
             "R": [rotation for _, rotation in placings],
         }
-        for kind, pairs in acting(made, rates).items():
-            found[kind] = [jnp.asarray(place) for place, _ in pairs]
-        return {name: jnp.stack(entries) for name, entries in found.items() if entries}
+        for kind, pairs in acting(pieces, rates).items():
+            placed_things[kind] = [jnp.asarray(place) for place, _ in pairs]
+        return {name: jnp.stack(entries) for name, entries in placed_things.items() if entries}
 
     def moving(q: Vector, t: Scalar) -> dict[str, Any]:
         return jax.jvp(where, (q, t), (qd, jnp.ones_like(t)))[1]
@@ -102,9 +102,9 @@ def seen(parts: PartsFunction, q: Vector, qd: Vector, t: Scalar, params: Params)
 
     velocities, drifts = jax.jvp(moving, (q, t), (qd, jnp.ones_like(t)))
     columns = jax.vmap(column)(jnp.eye(q.size, dtype=q.dtype))
-    bodies = bodies_of(made).values()
+    bodies = bodies_of(pieces).values()
     forces = {
-        kind: [jnp.asarray(f) for _, f in pairs] for kind, pairs in acting(made, rates).items()
+        kind: [jnp.asarray(f) for _, f in pairs] for kind, pairs in acting(pieces, rates).items()
     }
     return {
         "places": where(q, t),
@@ -114,7 +114,7 @@ def seen(parts: PartsFunction, q: Vector, qd: Vector, t: Scalar, params: Params)
         "forces": {kind: jnp.stack(entries) for kind, entries in forces.items() if entries},
         "mass": jnp.stack([jnp.asarray(part.mass) for part in bodies]),
         "inertia": jnp.stack([inertia_of(part) for part in bodies]),
-        "gravity": jnp.stack([jnp.asarray(g) for g in weight_of(made)]),
+        "gravity": jnp.stack([jnp.asarray(g) for g in weight_of(pieces)]),
         "own": own_forces(parts, q, qd, t, params),
     }
 
@@ -141,67 +141,67 @@ class Kinematics:
     """Bodies b, forces and coordinates at states k, in space components unless said otherwise.
 
     Attributes:
-        found: as `seen` gives it, with the states in front.
+        arrays: as `seen` gives it, with the states in front.
         extra: generalised forces declared beside those of the parts, shape (k, n).
     """
 
-    found: dict[str, Any]
+    arrays: dict[str, Any]
     extra: np.ndarray
 
     @property
     def mass(self) -> np.ndarray:
         """m, shape (k, b) [kg]."""
-        return self.found["mass"]
+        return self.arrays["mass"]
 
     @property
     def inertia(self) -> np.ndarray:
         """I about the mass centres in body axes, shape (k, b, 3, 3) [kg m²]."""
-        return self.found["inertia"]
+        return self.arrays["inertia"]
 
     @property
     def position(self) -> np.ndarray:
         """r, shape (k, b, 3) [m]."""
-        return self.found["places"]["r"]
+        return self.arrays["places"]["r"]
 
     @property
     def rotation(self) -> np.ndarray:
         """R, shape (k, b, 3, 3)."""
-        return self.found["places"]["R"]
+        return self.arrays["places"]["R"]
 
     @property
     def weight(self) -> np.ndarray:
         """m g, shape (k, b, 3) [N]."""
-        return self.mass[..., None] * self.found["gravity"][:, None]
+        return self.mass[..., None] * self.arrays["gravity"][:, None]
 
     @property
     def carried(self) -> np.ndarray:
         """∂v/∂q̇ of the mass centres, shape (k, n, b, 3)."""
-        return self.found["columns"]["r"]
+        return self.arrays["columns"]["r"]
 
     @property
     def drift(self) -> np.ndarray:
         """a where q̈ = 0, shape (k, b, 3) [m/s²]."""
-        return self.found["drifts"]["r"]
+        return self.arrays["drifts"]["r"]
 
     @property
     def omega(self) -> np.ndarray:
         """ω, shape (k, b, 3) [rad/s]."""
-        return 0.5 * axial(self.found["velocities"]["R"] @ transposed(self.rotation))
+        return 0.5 * axial(self.arrays["velocities"]["R"] @ transposed(self.rotation))
 
     @cached_property
     def turned(self) -> np.ndarray:
         """∂ω/∂q̇, shape (k, n, b, 3)."""
-        return 0.5 * axial(self.found["columns"]["R"] @ transposed(self.rotation)[:, None])
+        return 0.5 * axial(self.arrays["columns"]["R"] @ transposed(self.rotation)[:, None])
 
     @property
     def turning_drift(self) -> np.ndarray:
         """ω̇ where q̈ = 0, the vector of d/dt (Ṙ Rᵀ), shape (k, b, 3) [rad/s²]."""
-        return 0.5 * axial(self.found["drifts"]["R"] @ transposed(self.rotation))
+        return 0.5 * axial(self.arrays["drifts"]["R"] @ transposed(self.rotation))
 
     @cached_property
     def loads(self) -> np.ndarray:
         """Σ F·∂v/∂q̇ + τ·∂ω/∂q̇ + f ∂ẋ/∂q̇ of all that acts but weight, shape (k, n)."""
-        return self.work(self.found["columns"], 1) + self.found["own"] + self.extra
+        return self.work(self.arrays["columns"], 1) + self.arrays["own"] + self.extra
 
     @property
     def turns(self) -> np.ndarray:
@@ -233,14 +233,14 @@ class Kinematics:
     def work(self, moved: dict[str, Any], extra_axes: int) -> np.ndarray:
         """What forces, torques and forces along lengths do on virtual motions of their places.
 
-        `moved` are the motions of places like `found["places"]`, with axes after the states.
+        `moved` are the motions of places like `arrays["places"]`, with axes after the states.
         """
         total = np.zeros(moved["r"].shape[: 1 + extra_axes])
         axes = tuple(range(1, 1 + extra_axes))
-        for kind, force in self.found["forces"].items():
+        for kind, force in self.arrays["forces"].items():
             motion = moved[kind]
             if kind == "frames":
-                rotation = np.expand_dims(self.found["places"]["frames"], axes)
+                rotation = np.expand_dims(self.arrays["places"]["frames"], axes)
                 motion = 0.5 * axial(motion @ transposed(rotation))
             product = motion * np.expand_dims(force, axes)
             total = total + product.reshape(*product.shape[: 1 + extra_axes], -1).sum(axis=-1)

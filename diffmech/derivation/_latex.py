@@ -28,12 +28,12 @@ class Symbol:
         *branch, leaf = path.split(".")
         letter = _LETTERS.match(leaf)
         rest = leaf[letter.end() :] if letter else ""
-        own, indices = f"\\mathrm{{{escaped(leaf)}}}", []
+        base, indices = f"\\mathrm{{{escaped(leaf)}}}", []
         if letter and _is_index(rest, letter[0]):
-            own = letter[0] if len(letter[0]) == 1 else f"\\{letter[0]}"
+            base = letter[0] if len(letter[0]) == 1 else f"\\{letter[0]}"
             indices = [rest.strip("_")] if rest else []
         indices += [*branch, *([index.rstrip("]")] if index else [])]
-        self.base = own
+        self.base = base
         self.index = ", ".join(_as_index(word) for word in indices)
 
     def written(self, mark: str = "") -> str:
@@ -59,7 +59,7 @@ def _as_index(word: str) -> str:
 def escaped(text: str) -> str:
     """Any text, as upright letters in a formula."""
     plain = ascii_letters(text) or "?"
-    return _ESCAPED.sub(lambda found: _SPECIAL.get(found[0], "?"), plain).replace(" ", "\\ ")
+    return _ESCAPED.sub(lambda match: _SPECIAL.get(match[0], "?"), plain).replace(" ", "\\ ")
 
 
 _SPECIAL = {
@@ -72,7 +72,7 @@ _SPECIAL = {
 
 def symbols(names: list[str]) -> list[Symbol]:
     """One for each name, so that no two are alike; those that come first choose first."""
-    found: list[Symbol] = []
+    chosen: list[Symbol] = []
     written: set[str] = set()
     for name in names:
         symbol = Symbol(name)
@@ -81,8 +81,8 @@ def symbols(names: list[str]) -> list[Symbol]:
         while symbol.written() in written:
             symbol.base += "'"
         written.add(symbol.written())
-        found.append(symbol)
-    return found
+        chosen.append(symbol)
+    return chosen
 
 
 def _number(value: float | int | bool) -> str:

@@ -21,14 +21,14 @@ def zeros_of(zero: bool | Iterable[str], params: Params, names: list[str]) -> se
 
 def _numbers_of(path: str, names: list[str], argument: str) -> list[str]:
     """All numbers that a path names: one, those of an array, or those of a part."""
-    found = [name for name in names if name == path or name.startswith((f"{path}[", f"{path}."))]
-    if not found:
+    numbers = [name for name in names if name == path or name.startswith((f"{path}[", f"{path}."))]
+    if not numbers:
         arrays = [name.partition("[")[0] for name in names]
         raise ValueError(
             f"`{argument}` must name parameters, but there is no {quoted(path)}."
             f"{suggestion(str(path), list(dict.fromkeys(arrays)))}"
         )
-    return found
+    return numbers
 
 
 def same_of(same: Mapping[str, str], names: list[str], zeros: set[str]) -> dict[str, str]:
@@ -42,7 +42,7 @@ def same_of(same: Mapping[str, str], names: list[str], zeros: set[str]) -> dict[
                 f"and {other!r} {len(theirs)}"
             )
         pairs.update(zip(ours, theirs, strict=True))
-    found: dict[str, str] = {}
+    ends: dict[str, str] = {}
     for name, other in pairs.items():
         seen = {name}
         while other in pairs:
@@ -53,5 +53,5 @@ def same_of(same: Mapping[str, str], names: list[str], zeros: set[str]) -> dict[
             seen.add(other)
             other = pairs[other]
         if name not in zeros:
-            found[name] = other
-    return found
+            ends[name] = other
+    return ends

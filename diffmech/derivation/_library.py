@@ -32,14 +32,14 @@ class Term(NamedTuple):
 
     Attributes:
         row: which equation.
-        place: on the tape.
+        register: on the tape.
         kind: in words, "gravity term", "Coriolis term qA' qB'".
         cost: how far it is from a single term.
         second: whose accelerations are in it, indices.
     """
 
     row: int
-    place: Register
+    register: Register
     kind: str
     cost: float
     second: tuple[int, ...]
@@ -49,15 +49,15 @@ class Library:
     """All terms of a machine's n + m equations, in several forms."""
 
     def __init__(self, truth: Truth, symbols: Symbols):
-        assert truth.places is not None
+        assert truth.registers is not None
         self._truth, self._symbols, self._tape = truth, symbols, truth.tape
         self._order = {int(p): k for k, p in enumerate(truth.inputs.qdd)}
         self._rates = {int(p): k for k, p in enumerate(truth.inputs.qd)}
         self._parameters = sorted(symbols.parameters.values())
-        self._gravity = self._places_of_gravity()
+        self._gravity = self._registers_of_gravity()
         self.terms: list[Term] = []
         self._seen: set[tuple[int, Register]] = set()
-        rows = [int(place) for place in truth.places["rows"]]
+        rows = [int(register) for register in truth.registers["rows"]]
         self._counts: dict[int, int] = {}
         self._kept: dict[int, int] = {}
         self._rows = len(rows)
@@ -78,20 +78,20 @@ class Library:
 
     def text(self, term: Term) -> str:
         """A term spelled out."""
-        return spelled(self._tape, term.place, self._symbols.spelled)
+        return spelled(self._tape, term.register, self._symbols.spelled)
 
     def count(self, row: int) -> int:
         """How many terms one equation has, as people write it."""
         return self._counts.get(row, 0)
 
-    def _places_of_gravity(self) -> set[Register]:
+    def _registers_of_gravity(self) -> set[Register]:
         named = {"g", "gravity", "grav"}
-        found = set()
-        for path, place in self._symbols.parameters.items():
+        gravity = set()
+        for path, register in self._symbols.parameters.items():
             leaf = path.split("[")[0].split(".")[-1]
             if leaf in named or parameter_unit(self._truth.system, path) == "m/s^2":
-                found.add(place)
-        return found
+                gravity.add(register)
+        return gravity
 
     def _add_terms(self, row: int, one: Terms, odd_form: float) -> None:
         # Hardly anybody writes cos 2x: a wrong sign of it is sin² x for cos² x.
@@ -111,8 +111,8 @@ class Library:
     def _angles(self, hot: Monomial) -> set[float]:
         """What its sines and cosines cost: of multiples of one angle, of sums of several."""
         costs = set()
-        for place in hot:
-            name, arguments = self._tape.operations[place]
+        for register in hot:
+            name, arguments = self._tape.operations[register]
             if name in ("sin", "cos"):
                 inside, factors = self._tape.operations[arguments[0]]
                 if inside == "mul" and any(map(self._tape.is_constant, factors)):
@@ -137,29 +137,29 @@ class Library:
                 groups.setdefault(("cold", *cold), []).append((hot, {cold: number}))
         for key, parts in groups.items():
             if len(parts) > 1 and not self._is_full(row):
-                places = [self._place(hot, coefficient) for hot, coefficient in parts]
+                registers = [self._register(hot, coefficient) for hot, coefficient in parts]
                 cost = odd_form + (_ENTRY if key[0] != "cold" else _GROUP)
                 hots = [hot for hot, _ in parts]
                 colds = [c for _, coefficient in parts for c in coefficient]
-                self._keep(row, self._tape.total(places), hots, colds, cost)
+                self._keep(row, self._tape.total(registers), hots, colds, cost)
 
     def _add(self, row: int, hot: Monomial, coefficient: Coefficient, cost: float) -> None:
-        self._keep(row, self._place(hot, coefficient), [hot], list(coefficient), cost)
+        self._keep(row, self._register(hot, coefficient), [hot], list(coefficient), cost)
 
-    def _place(self, hot: Monomial, coefficient: Coefficient) -> Register:
+    def _register(self, hot: Monomial, coefficient: Coefficient) -> Register:
         return self._tape.operate(
             "mul", written_coefficient(self._tape, coefficient), written_product(self._tape, hot)
         )
 
     def _keep(
-        self, row: int, place: Register, hots: list[Monomial], colds: list[Monomial], cost: float
+        self, row: int, register: Register, hots: list[Monomial], colds: list[Monomial], cost: float
     ) -> None:
-        if (row, place) in self._seen:
+        if (row, register) in self._seen:
             return
         self._kept[row] = self._kept.get(row, 0) + 1
-        self._seen.add((row, place))
+        self._seen.add((row, register))
         second = tuple(sorted({self._order[p] for hot in hots for p in hot if p in self._order}))
-        self.terms.append(Term(row, place, self._kind(hots, colds), cost, second))
+        self.terms.append(Term(row, register, self._kind(hots, colds), cost, second))
 
     def _inside(self, factors: Iterable[Register]) -> set[Register]:
         """Inputs that factors are made of."""
@@ -190,7 +190,7 @@ class Library:
         return f"velocity term {' and '.join(names[p] for p in moving)}"
 
 
-def values_of(truth: Truth, found: list[Term], points: object) -> np.ndarray:
+def values_of(truth: Truth, terms: list[Term], points: object) -> np.ndarray:
     """Of terms at points, shape (states, terms)."""
-    places = np.array([term.place for term in found], dtype=np.int64)
-    return truth.of(points, places)  # pyright: ignore[reportArgumentType]
+    registers = np.array([term.register for term in terms], dtype=np.int64)
+    return truth.of(points, registers)  # pyright: ignore[reportArgumentType]

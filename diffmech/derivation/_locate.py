@@ -64,16 +64,16 @@ def mistakes(
         for j, row in explained.items():
             candidates[j].append(explained_by(one, alone, row))
     quantities = quantities_of(case)
-    found: dict[int, Mistake] = {}
+    located: dict[int, Mistake] = {}
     for j in wrong:
-        place = f"in equation {j + 1}"
+        whereabouts = f"in equation {j + 1}"
         if library is not None and rows.linear[j]:
             candidates[j] += explanations(
-                truth, library, quantities, rows, j, points, motions, place
+                truth, library, quantities, rows, j, points, motions, whereabouts
             )
         repairs = _repairs(case, j, off, quantities)
-        found[j] = _chosen(case, j, candidates[j], repairs, place)
-    return found
+        located[j] = _chosen(case, j, candidates[j], repairs, whereabouts)
+    return located
 
 
 def _elsewhere(points: Points, rng: np.random.Generator) -> Points:
@@ -93,15 +93,15 @@ def quantities_of(case: Case) -> Quantities:
     tape, inputs = truth.tape, truth.inputs
     angles = [int(p) for p, unit in zip(inputs.q, truth.system.coordinates.values(), strict=True)
               if unit in ("rad", "")]  # fmt: skip
-    asked = [] if case.written.places is None else angles_in(tape, case.written.places)
-    own = [] if truth.places is None else angles_in(tape, truth.places["rows"])
+    asked = [] if case.written.registers is None else angles_in(tape, case.written.registers)
+    of_machine = [] if truth.registers is None else angles_in(tape, truth.registers["rows"])
     pairs = [
         tape.operate(name, a, b)
         for i, a in enumerate(angles)
         for b in angles[i + 1 :]
         for name in ("sub", "add")
     ]
-    turned = list(dict.fromkeys([*angles, *own, *pairs, *asked]))
+    turned = list(dict.fromkeys([*angles, *of_machine, *pairs, *asked]))
     # Rates last: on constraints they are products of the others.
     plain = [*case.symbols.parameters.values()]
     last = [*inputs.q.tolist(), *inputs.qd.tolist()]
@@ -110,8 +110,8 @@ def quantities_of(case: Case) -> Quantities:
     values = truth.of(points, np.array([*plain, *turned, *last], dtype=np.int64)).T
     behind = len(plain) + len(turned)
     named = {names[int(p)]: values[k] for k, p in enumerate(plain)}
-    for k, place in enumerate(turned, len(plain)):
-        text = spelled(tape, place, names)
+    for k, register in enumerate(turned, len(plain)):
+        text = spelled(tape, register, names)
         named[f"sin({text})"], named[f"cos({text})"] = np.sin(values[k]), np.cos(values[k])
     named |= {names[int(p)]: values[k] for k, p in enumerate(last, behind)}
     return Quantities(named, len(points.q))
@@ -120,28 +120,28 @@ def quantities_of(case: Case) -> Quantities:
 def _repairs(case: Case, j: int, off: Points, quantities: Quantities) -> list[Repair]:
     """What put right in the expression itself would make equation j right."""
     truth, written, rows = case.truth, case.written, case.rows
-    if written.places is None or written.form == "Lagrangian":
+    if written.registers is None or written.form == "Lagrangian":
         return []
-    tape, row = truth.tape, int(written.places[j])
+    tape, row = truth.tape, int(written.registers[j])
     on = truth.given(case.points)
     away = truth.given(off)
-    given = {place: np.concatenate([on[place], away[place]]) for place in on}
+    given = {register: np.concatenate([on[register], away[register]]) for register in on}
     size = rows.size[:, j]
     pieces = Pieces(tape, row, given, size, quantities, 1 / size)
-    inputs = {name: place for place, name in case.symbols.spelled.items()}
+    inputs = {name: register for register, name in case.symbols.spelled.items()}
 
-    def named(place: int) -> str:
-        if written.spans and written.source is not None and place in written.spans[j]:
-            text = written.source.excerpt(*written.spans[j][place])
+    def named(register: int) -> str:
+        if written.spans and written.source is not None and register in written.spans[j]:
+            text = written.source.excerpt(*written.spans[j][register])
         else:
-            text = spelled(tape, place, case.symbols.spelled)
+            text = spelled(tape, register, case.symbols.spelled)
         return f"`{shortened(text, _LONGEST)}`"
 
     return pieces.repairs(named, inputs)
 
 
 def _chosen(
-    case: Case, j: int, candidates: list[Explanation], repairs: list[Repair], place: str
+    case: Case, j: int, candidates: list[Explanation], repairs: list[Repair], whereabouts: str
 ) -> Mistake:
     written = case.written
     repairs = sorted(repairs, key=lambda one: one.explanation.cost)
@@ -154,7 +154,7 @@ def _chosen(
             line, column = piece[0]
     best = min(candidates, key=lambda one: one.cost, default=None)
     if repairs and (best is None or repairs[0].explanation.cost < best.cost - _NEAR):
-        best = _in_its_own_words(case, j, repairs[0], place)
+        best = _in_its_own_words(case, j, repairs[0], whereabouts)
     if best is None:
         parts = parts_wrong(case.truth, written, case.rows, j, case.points, case.motions)
         where = "; ".join(parts)
@@ -162,18 +162,18 @@ def _chosen(
     return Mistake(best, line, column)
 
 
-def _in_its_own_words(case: Case, j: int, repair: Repair, place: str) -> Explanation:
+def _in_its_own_words(case: Case, j: int, repair: Repair, whereabouts: str) -> Explanation:
     """A repair with the term that it is in."""
-    assert case.written.places is not None
-    tape, found = case.truth.tape, repair.explanation
-    term, row = repair.piece, int(case.written.places[j])
+    assert case.written.registers is not None
+    tape, explanation = case.truth.tape, repair.explanation
+    term, row = repair.piece, int(case.written.registers[j])
     order = tape.needed_for([row])
     at = repair.operation
     while tape.operations[at].name not in ("add", "sub") and at != row:
         term = at
         at = next(p for p in order if p > at and at in tape.operations[p].arguments)
-    text = found.term or spelled(tape, term, case.symbols.spelled)
-    guess = f"{found.guess}, {place}"
-    if found.where != "missing term" and term != repair.piece:
+    text = explanation.term or spelled(tape, term, case.symbols.spelled)
+    guess = f"{explanation.guess}, {whereabouts}"
+    if explanation.where != "missing term" and term != repair.piece:
         guess += f" (term {shortened(text, _LONGEST)})"
-    return Explanation(found.cost, text, found.where or f"term {text}", guess, -1, term)
+    return Explanation(explanation.cost, text, explanation.where or f"term {text}", guess, -1, term)

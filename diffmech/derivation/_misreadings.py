@@ -106,11 +106,11 @@ def _multiple_of(value: np.ndarray, rows: np.ndarray) -> int | None:
 
 
 def _still_admissible(truth: Truth, points: Points) -> bool:
-    place, rate, rows = truth.at(points, "place", "rate", "jacobian")
+    position, rate, rows = truth.at(points, "position", "rate", "jacobian")
     size = np.einsum("smn,sn->sm", np.abs(rows), np.abs(points.q)) + 1e-300
     speed = np.einsum("smn,sn->sm", np.abs(rows), np.abs(points.qd)) + 1e-300
     return bool(
-        np.all(np.abs(place) <= _KEPT * np.max(size))
+        np.all(np.abs(position) <= _KEPT * np.max(size))
         and np.all(np.abs(rate) <= _KEPT * speed.max())
     )
 

@@ -27,25 +27,25 @@ class NotPlainError(TypeError):
 
 
 class WritingScalar:
-    """A place on a tape that writes arithmetic behind itself."""
+    """A register on a tape that writes arithmetic behind itself."""
 
-    __slots__ = ("_tape", "place")
+    __slots__ = ("_tape", "register")
 
-    def __init__(self, tape: Tape, place: Register):
-        self._tape, self.place = tape, place
+    def __init__(self, tape: Tape, register: Register):
+        self._tape, self.register = tape, register
 
     def _other(self, value: Any) -> Register | None:
         if isinstance(value, WritingScalar):
-            return value.place
+            return value.register
         if isinstance(value, int | float | np.number):
             return self._tape.constant(float(value))
         return None
 
     def _binary(self, name: str, other: Any, swapped: bool = False) -> Any:
-        place = self._other(other)
-        if place is None:
+        register = self._other(other)
+        if register is None:
             return NotImplemented
-        pair = (place, self.place) if swapped else (self.place, place)
+        pair = (register, self.register) if swapped else (self.register, register)
         return WritingScalar(self._tape, self._tape.operate(name, *pair))
 
     def __add__(self, other: Any) -> Any:
@@ -73,17 +73,17 @@ class WritingScalar:
         return self._binary("div", other, True)
 
     def __neg__(self) -> Any:
-        return WritingScalar(self._tape, self._tape.operate("neg", self.place))
+        return WritingScalar(self._tape, self._tape.operate("neg", self.register))
 
     def __pos__(self) -> Any:
         return self
 
     def __abs__(self) -> Any:
-        return WritingScalar(self._tape, self._tape.operate("abs", self.place))
+        return WritingScalar(self._tape, self._tape.operate("abs", self.register))
 
     def __pow__(self, power: Any) -> Any:
         if isinstance(power, int | float | np.number) and float(power) == int(power):
-            return WritingScalar(self._tape, self._tape.power(self.place, int(power)))
+            return WritingScalar(self._tape, self._tape.power(self.register, int(power)))
         return self._binary("pow", power)
 
     def __bool__(self) -> bool:
@@ -100,8 +100,8 @@ class WritingScalar:
     def __getattr__(self, name: str) -> Callable[[], Any]:
         if name not in _FUNCTIONS:
             raise AttributeError(name)
-        place = self._tape.operate(_FUNCTIONS[name], self.place)
-        return lambda: WritingScalar(self._tape, place)
+        register = self._tape.operate(_FUNCTIONS[name], self.register)
+        return lambda: WritingScalar(self._tape, register)
 
 
 def written_by_objects(tape: Tape, function: Callable[..., Any], arguments: Any) -> np.ndarray:
@@ -111,15 +111,15 @@ def written_by_objects(tape: Tape, function: Callable[..., Any], arguments: Any)
         Exception: whatever the function does when it is given no numbers.
     """
 
-    def scalars(places: np.ndarray) -> Any:
-        whole = np.empty(np.shape(places), dtype=object)
-        for index, place in np.ndenumerate(places):
-            whole[index] = WritingScalar(tape, int(place))
+    def scalars(registers: np.ndarray) -> Any:
+        whole = np.empty(np.shape(registers), dtype=object)
+        for index, register in np.ndenumerate(registers):
+            whole[index] = WritingScalar(tape, int(register))
         return whole if whole.shape else whole[()]
 
     result = np.asarray(function(*jax.tree.map(scalars, tuple(arguments))), dtype=object)
-    places = np.empty(result.shape, dtype=np.int64)
+    registers = np.empty(result.shape, dtype=np.int64)
     for index, value in np.ndenumerate(result):
         plain = isinstance(value, int | float | np.number)
-        places[index] = tape.constant(float(value)) if plain else value.place
-    return places
+        registers[index] = tape.constant(float(value)) if plain else value.register
+    return registers

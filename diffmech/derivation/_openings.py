@@ -22,30 +22,33 @@ from ..scalars import (
     multiplied,
     terms,
     varying_registers,
+    written_wave,
 )
 
 _MOST_TERMS = 600  # of one polynomial
 _MOST_TURNED = 7  # sines and cosines in one product
 
-Angle: TypeAlias = tuple[tuple[Register, int], ...]  # Σ multiple × place
+Angle: TypeAlias = tuple[tuple[Register, int], ...]  # Σ multiple × register
 
 
-def openings(tape: Tape, places: list[Register], parameters: list[Register]) -> list[list[Terms]]:
-    """Every place as {f: {c: number}}, Σ number × c(parameters) × f(everything else), in each form
-    that is not too long."""
-    found: list[list[Terms]] = []
+def openings(
+    tape: Tape, registers: list[Register], parameters: list[Register]
+) -> list[list[Terms]]:
+    """Every register as {f: {c: number}}, Σ number × c(parameters) × f(everything else), in each
+    form that is not too long."""
+    forms: list[list[Terms]] = []
     inputs = {int(p) for p in parameters}
-    needed = tape.needed_for(places)
+    needed = tape.needed_for(registers)
     moving = [p for p in needed if tape.operations[p].name == "input" and p not in inputs]
-    reader = _Distributed(tape, varying_registers(tape, places, moving))
-    found.append([_grouped(reader.polynomial(place)) for place in places])
+    reader = _Distributed(tape, varying_registers(tape, registers, moving))
+    forms.append([_grouped(reader.polynomial(register)) for register in registers])
     try:
-        opened = terms(tape, places, parameters)
+        opened = terms(tape, registers, parameters)
     except NotScalar:
-        return found
-    found.append(opened)
-    found.append([_harmonic(tape, one) for one in opened])
-    return found
+        return forms
+    forms.append(opened)
+    forms.append([_harmonic(tape, one) for one in opened])
+    return forms
 
 
 def _grouped(polynomial: Polynomial) -> Terms:
@@ -61,10 +64,10 @@ class _Distributed(AbstractReader):
     def __init__(self, tape: Tape, hot: set[Register]):
         super().__init__(tape, hot, _MOST_TERMS)
 
-    def polynomial(self, place: Register) -> Polynomial:
-        """Of one place."""
-        self._read([place], set())
-        return self._polynomials[place]
+    def polynomial(self, register: Register) -> Polynomial:
+        """What one register holds, as a polynomial."""
+        self._read([register], set())
+        return self._polynomials[register]
 
     def _product(self, x: Polynomial, y: Polynomial) -> Polynomial | None:
         return multiplied(x, y) if len(x) * len(y) <= _MOST_TERMS else None
@@ -77,29 +80,29 @@ class _Distributed(AbstractReader):
         x = self._polynomials[above]
         return multiplied(x, self._atom(inverse)) if len(x) <= _MOST_TERMS else None
 
-    def _other(self, place: Register) -> Polynomial:
-        return self._atom(place)
+    def _other(self, register: Register) -> Polynomial:
+        return self._atom(register)
 
 
 def _harmonic(tape: Tape, opened: Terms) -> Terms:
     """Products of sines and cosines as sums."""
-    found: Terms = {}
+    sums: Terms = {}
     for hot, coefficient in opened.items():
         turned = [p for p in hot if tape.operations[p].name in ("sin", "cos")]
         if len(turned) > _MOST_TURNED:
             turned = []
         rest = tuple(p for p in hot if p not in turned)
         for share, name, angle in _sums(tape, turned):
-            factor = _turned(tape, name, angle)
+            factor = written_wave(tape, name, angle) if angle else None
             if factor is None and name == "sin":
                 continue
             key = tuple(sorted((*rest, *(() if factor is None else (factor,)))))
-            cold = found.setdefault(key, {})
+            cold = sums.setdefault(key, {})
             for names, number in coefficient.items():
                 cold[names] = cold.get(names, 0.0) + share * number
     tidied: Terms = {}
-    largest = max((abs(x) for one in found.values() for x in one.values()), default=0.0)
-    for key, cold in found.items():
+    largest = max((abs(x) for one in sums.values() for x in one.values()), default=0.0)
+    for key, cold in sums.items():
         kept = {names: x for names, x in cold.items() if abs(x) > 1e-12 * largest}
         if kept:
             tidied[key] = kept
@@ -115,8 +118,8 @@ def _sums(tape: Tape, turned: list[Register]) -> Iterator[tuple[float, str, Angl
     for signs in product((1, -1), repeat=len(turned)):
         share: complex = 1.0
         multiples: dict[Register, int] = {}
-        for sign, place in zip(signs, turned, strict=True):
-            name, (argument,) = tape.operations[place]
+        for sign, register in zip(signs, turned, strict=True):
+            name, (argument,) = tape.operations[register]
             share *= 0.5 if name == "cos" else sign / 2j
             multiples[argument] = multiples.get(argument, 0) + sign
         angle = tuple(sorted((p, k) for p, k in multiples.items() if k))
@@ -132,28 +135,11 @@ def _sums(tape: Tape, turned: list[Register]) -> Iterator[tuple[float, str, Angl
             yield -both * share.imag, "sin", angle
 
 
-def _turned(tape: Tape, name: str, angle: Angle) -> Register | None:
-    """sin or cos of Σ multiple × place on the tape; None of no angle."""
-    if not angle:
-        return None
-    # Something positive in front: cos(x − y), not cos(−y + x).
-    ordered = sorted(angle, key=lambda one: (one[1] < 0, one[0]))
-    total: Register | None = None
-    for place, multiple in ordered:
-        size = tape.operate("mul", tape.constant(float(abs(multiple))), place)
-        if total is None:
-            total = size if multiple > 0 else tape.operate("neg", size)
-        else:
-            total = tape.operate("add" if multiple > 0 else "sub", total, size)
-    assert total is not None
-    return tape.operate(name, total)
-
-
-def angles_in(tape: Tape, places: np.ndarray | list[Register]) -> list[Register]:
-    """Arguments of all sines, cosines and tangents that places are made of."""
-    found = {
+def angles_in(tape: Tape, registers: np.ndarray | list[Register]) -> list[Register]:
+    """Arguments of all sines, cosines and tangents that registers are made of."""
+    angles = {
         tape.operations[p].arguments[0]
-        for p in tape.needed_for(places)
+        for p in tape.needed_for(registers)
         if tape.operations[p].name in ("sin", "cos", "tan")
     }
-    return sorted(p for p in found if not tape.is_constant(p))
+    return sorted(p for p in angles if not tape.is_constant(p))

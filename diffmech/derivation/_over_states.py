@@ -27,10 +27,10 @@ class OverStates:
 
     def __init__(self, function: Callable[..., Any], params: Params, *example: Any):
         tape = Tape()
-        self._places = unknowns(tape, example)
+        self._registers = unknowns(tape, example)
         known = jax.tree.map(lambda leaf: constants(tape, leaf), params)
         try:
-            self._results = write(tape, function, *self._places, known)
+            self._results = write(tape, function, *self._registers, known)
         except NotScalar:
             self.compiled = True
             batched = jax.jit(jax.vmap(function, in_axes=(*[0] * len(example), None)))
@@ -51,15 +51,15 @@ class OverStates:
         blocks = []
         for first in range(0, len(batch[0]), self._lanes):
             block = [array[first : first + self._lanes] for array in batch]
-            values = self._program(given(self._places, block))
+            values = self._program(given(self._registers, block))
             numbers = np.empty(len(self._outputs), dtype=object)
-            for i, place in enumerate(self._outputs.tolist()):
-                numbers[i] = values[place]
+            for i, register in enumerate(self._outputs.tolist()):
+                numbers[i] = values[register]
             blocks.append(gathered(numbers, len(block[0])).astype(float))
-        found = np.concatenate(blocks)
+        whole = np.concatenate(blocks)
         leaves, structure = jax.tree.flatten(self._results)
         ends = np.cumsum([leaf.size for leaf in leaves])[:-1]
-        pieces = zip(np.split(found, ends, axis=1), leaves, strict=True)
+        pieces = zip(np.split(whole, ends, axis=1), leaves, strict=True)
         return jax.tree.unflatten(
-            structure, [piece.reshape(len(found), *leaf.shape) for piece, leaf in pieces]
+            structure, [piece.reshape(len(whole), *leaf.shape) for piece, leaf in pieces]
         )

@@ -19,7 +19,7 @@ _SMALLEST_SHARED = 3  # operations of what gets a name of its own
 
 
 class Term(NamedTuple):
-    """Coefficient × rates, accelerations or a multiplier: places, together and the first apart."""
+    """Coefficient × rates, accelerations or a multiplier: registers of all, of the first alone."""
 
     whole: Register
     coefficient: Register
@@ -48,7 +48,7 @@ class Line(NamedTuple):
 
 
 class Page(NamedTuple):
-    """All equations, as places of one tape.
+    """All equations, as registers of one tape.
 
     Attributes:
         balance: a line for each coordinate.
@@ -70,7 +70,7 @@ class Page(NamedTuple):
     remark: str
 
     @property
-    def places(self) -> list[Register]:
+    def registers(self) -> list[Register]:
         """Of all terms, in the order of printing."""
         lines = (*self.balance, *self.rates, *self.rows)
         return [term.whole for line in lines for part in line for term in part]
@@ -88,7 +88,7 @@ def page_of(sections: Sections, seconds: float) -> Page:
                 page = other if written_in_full(other) < _CLEARLY * full else page
             return page
         other = _AsWritten(sections).page("not simplified: that makes them longer")
-        operations = [one.tape.count(one.places) for one in (page, other)]
+        operations = [one.tape.count(one.registers) for one in (page, other)]
         return other if operations[1] < _SHORTER * operations[0] else page
     except OutOfTime:
         remark = f"not simplified: that takes longer than {seconds:g} s"
@@ -104,24 +104,24 @@ class _AbstractLines(ABC):
         self.sections, self.tape = sections, tape
 
     @abstractmethod
-    def grouped(self, place: Register, apart: Registers) -> Grouped:
-        """A place as Σ coefficient × product of inputs in `apart`."""
+    def grouped(self, register: Register, apart: Registers) -> Grouped:
+        """A register as Σ coefficient × product of inputs in `apart`."""
 
     @abstractmethod
-    def place_of(self, place: Register) -> Register:
+    def register_of(self, register: Register) -> Register:
         """Where an input stands."""
 
     def page(self, remark: str) -> Page:
         s, none = self.sections, np.zeros(0, dtype=np.int64)
         n, m = len(s.q), len(s.rows)
-        # Coefficients first, rates after them: factors are printed in the order of their places.
-        mass = [[self.grouped(int(place), none) for place in row] for row in s.mass]
-        rows = [[self.grouped(int(place), none) for place in row] for row in s.rows]
+        # Coefficients first, rates after them: factors are printed in the order of their registers.
+        mass = [[self.grouped(int(register), none) for register in row] for row in s.mass]
+        rows = [[self.grouped(int(register), none) for register in row] for row in s.rows]
         velocity, forces, rates, drift = (
-            [self.grouped(int(place), s.qd) for place in places]
-            for places in (s.velocity, s.forces, s.rates, s.drift)
+            [self.grouped(int(register), s.qd) for register in registers]
+            for registers in (s.velocity, s.forces, s.rates, s.drift)
         )
-        potential = [self.grouped(int(place), none) for place in s.potential]
+        potential = [self.grouped(int(register), none) for register in s.potential]
         balance = []
         for i in range(n):
             if s.is_explicit:
@@ -156,8 +156,8 @@ class _AbstractLines(ABC):
     ) -> Page:
         s = self.sections
         groups = [
-            [self.place_of(int(place)) for place in np.ravel(places)]
-            for places in (s.numbers, (*s.q, s.t), s.qd, s.qdd, s.lam)
+            [self.register_of(int(register)) for register in np.ravel(registers)]
+            for registers in (s.numbers, (*s.q, s.t), s.qd, s.qdd, s.lam)
         ]
         lines = (*balance, *rates, *rows)
         wanted = [term.whole for line in lines for part in line for term in part]
@@ -169,7 +169,7 @@ class _AbstractLines(ABC):
                 Line(
                     *(
                         tuple(
-                            Term(to[whole], to[first], tuple(to[place] for place in factors))
+                            Term(to[whole], to[first], tuple(to[register] for register in factors))
                             for whole, first, factors in part
                         )
                         for part in line
@@ -178,7 +178,9 @@ class _AbstractLines(ABC):
                 for line in lines
             )
 
-        numbers, (*q, t), qd, qdd, lam = (tuple(to[place] for place in group) for group in groups)
+        numbers, (*q, t), qd, qdd, lam = (
+            tuple(to[register] for register in group) for group in groups
+        )
         return Page(
             tape,
             moved(balance),
@@ -196,8 +198,8 @@ class _AbstractLines(ABC):
     def _times(self, coefficients: list[Grouped], inputs: Registers) -> Sum:
         """Σ coefficient × input."""
         return tuple(
-            self._term(one[()], (int(place),))
-            for one, place in zip(coefficients, inputs, strict=True)
+            self._term(one[()], (int(register),))
+            for one, register in zip(coefficients, inputs, strict=True)
             if () in one and not self._is_zero(one[()])
         )
 
@@ -208,11 +210,11 @@ class _AbstractLines(ABC):
             if not self._is_zero(coefficient)
         )
 
-    def _is_zero(self, place: Register) -> bool:
-        return self.tape.is_constant(place) and self.tape.value(place) == 0
+    def _is_zero(self, register: Register) -> bool:
+        return self.tape.is_constant(register) and self.tape.value(register) == 0
 
     def _term(self, coefficient: Register, inputs: tuple[Register, ...]) -> Term:
-        factors = tuple(map(self.place_of, inputs))
+        factors = tuple(map(self.register_of, inputs))
         whole = coefficient
         for factor in factors:
             whole = self.tape.operate("mul", whole, factor)
@@ -229,12 +231,12 @@ class _Simplified(_AbstractLines):
         )
         super().__init__(sections, self._readable.tape)
 
-    def grouped(self, place: Register, apart: Registers) -> Grouped:
-        (found,) = self._readable.grouped([place], apart)
-        return found
+    def grouped(self, register: Register, apart: Registers) -> Grouped:
+        (sums,) = self._readable.grouped([register], apart)
+        return sums
 
-    def place_of(self, place: Register) -> Register:
-        return self._readable.place_of(place)
+    def register_of(self, register: Register) -> Register:
+        return self._readable.register_of(register)
 
 
 class _AsWritten(_AbstractLines):
@@ -248,45 +250,45 @@ class _AsWritten(_AbstractLines):
         together = s.collected(flat)
         self._found = dict(zip(flat.tolist(), together.tolist(), strict=True))
 
-    def grouped(self, place: Register, apart: Registers) -> Grouped:
+    def grouped(self, register: Register, apart: Registers) -> Grouped:
         del apart
-        return {(): self._found[place]}
+        return {(): self._found[register]}
 
-    def place_of(self, place: Register) -> Register:
-        return place
+    def register_of(self, register: Register) -> Register:
+        return register
 
 
 def written_in_full(page: Page) -> int:
     """How many operations the page shows if nothing gets a name of its own."""
     costs: dict[Register, int] = {}
-    for place in page.tape.needed_for(page.places):
-        name, arguments = page.tape.operations[place]
+    for register in page.tape.needed_for(page.registers):
+        name, arguments = page.tape.operations[register]
         inner = () if name in ("constant", "input") else arguments
-        costs[place] = len(inner) and 1 + sum(costs[argument] for argument in inner)
-    return sum(costs[place] for place in page.places)
+        costs[register] = len(inner) and 1 + sum(costs[argument] for argument in inner)
+    return sum(costs[register] for register in page.registers)
 
 
 def shared(page: Page) -> list[Register]:
     """Registers that get names of their own, in order: none, unless the page would be too long."""
     full = written_in_full(page)
-    repeats = full > _LONG and full > _AGAIN * page.tape.count(page.places)
+    repeats = full > _LONG and full > _AGAIN * page.tape.count(page.registers)
     if full <= _LONGEST_IN_FULL and not repeats:
         return []
     uses: dict[Register, int] = {}
-    needed = page.tape.needed_for(page.places)
-    for place in needed:
-        name, arguments = page.tape.operations[place]
+    needed = page.tape.needed_for(page.registers)
+    for register in needed:
+        name, arguments = page.tape.operations[register]
         for argument in () if name in ("constant", "input") else arguments:
             uses[argument] = uses.get(argument, 0) + 1
     named: list[Register] = []
-    for place in needed:
-        name = page.tape.operations[place].name
-        again = uses.get(place, 0) > 1
+    for register in needed:
+        name = page.tape.operations[register].name
+        again = uses.get(register, 0) > 1
         if again and name not in ("constant", "input", "neg"):
-            inner = set(page.tape.needed_for([place], named)).difference(named)
+            inner = set(page.tape.needed_for([register], named)).difference(named)
             operations = sum(
                 page.tape.operations[p].name not in ("constant", "input") for p in inner
             )
             if operations >= _SMALLEST_SHARED:
-                named.append(place)
+                named.append(register)
     return named

@@ -30,26 +30,27 @@ def parts_wrong(
     i, scale = _nearest(slope, mass)
     if scale is None:
         return [f"the accelerations: {_listed(names, slope)} in no proportion of the machine's"]
-    found = []
+    wrong = []
     pulled = np.abs(scale[:, None] * mass[:, i])
     difference = slope - scale[:, None] * mass[:, i]
     size = np.max(pulled * np.abs(motions.qdd[good]), axis=1) + np.abs(scale * bias[:, i]) + 1e-300
     for k, name in enumerate(names):
         if np.max(np.abs(difference[:, k] * motions.qdd[good][:, k]) / size) > _FELT:
-            found.append(f"the coefficient of {name}''")
-    found += _of_bias(truth, written, j, here, i, scale, size)
-    return [f"{each} (compared with the machine's equation of {names[i]})" for each in found]
+            wrong.append(f"the coefficient of {name}''")
+    wrong += _of_bias(truth, written, j, here, i, scale, size)
+    return [f"{each} (compared with the machine's equation of {names[i]})" for each in wrong]
 
 
 def _nearest(slope: np.ndarray, mass: np.ndarray) -> tuple[int, np.ndarray | None]:
     """(row, factor at every state) of the mass matrix that a slope is most like."""
     best, score, scale = 0, 0.0, None
     for i in range(mass.shape[1]):
-        own = mass[:, i]
-        ratios = slope[:, i] / own[:, i]
-        agree = np.mean(np.abs(slope - ratios[:, None] * own) <= _FELT * np.abs(slope), axis=0)
-        lengths = np.linalg.norm(slope, axis=1) * np.linalg.norm(own, axis=1)
-        alike = np.mean(np.abs(np.einsum("sk,sk->s", slope, own)) / np.where(lengths, lengths, 1))
+        column = mass[:, i]
+        ratios = slope[:, i] / column[:, i]
+        agree = np.mean(np.abs(slope - ratios[:, None] * column) <= _FELT * np.abs(slope), axis=0)
+        lengths = np.linalg.norm(slope, axis=1) * np.linalg.norm(column, axis=1)
+        along = np.abs(np.einsum("sk,sk->s", slope, column))
+        alike = np.mean(along / np.where(lengths, lengths, 1))
         if np.sum(agree) + alike > score:
             best, score, scale = i, float(np.sum(agree) + alike), ratios
     return best, scale if scale is not None and np.all(np.isfinite(scale)) else None
@@ -74,7 +75,7 @@ def _of_bias(
 
     none = np.zeros_like(here.qd)
     at_rest = gap(none)
-    found = ["what acts at rest (gravity, springs, forces)"] if _any(at_rest, size) else []
+    wrong = ["what acts at rest (gravity, springs, forces)"] if _any(at_rest, size) else []
     alone: list[tuple[np.ndarray, np.ndarray]] = []
     for k, name in enumerate(names):
         one = none.copy()
@@ -82,15 +83,15 @@ def _of_bias(
         ahead, behind = gap(one) - at_rest, gap(-one) - at_rest
         alone.append((ahead, one))
         if _any(ahead + behind, size):
-            found.append(f"the terms with {name}'^2")
+            wrong.append(f"the terms with {name}'^2")
         if _any(ahead - behind, size):
-            found.append(f"the terms with {name}' to an odd power (friction, gyroscopic)")
+            wrong.append(f"the terms with {name}' to an odd power (friction, gyroscopic)")
     for k in range(n):
         for m in range(k + 1, n):
             both = gap(alone[k][1] + alone[m][1]) - at_rest
             if _any(both - alone[k][0] - alone[m][0], size):
-                found.append(f"the terms with {names[k]}' {names[m]}'")
-    return found
+                wrong.append(f"the terms with {names[k]}' {names[m]}'")
+    return wrong
 
 
 def _any(gap: np.ndarray, size: np.ndarray) -> bool:

@@ -21,7 +21,7 @@ class InapplicableError(Exception):
     """A formulation has nothing to say about a machine; why, in words."""
 
 
-class Found(NamedTuple):
+class Accelerations(NamedTuple):
     """Accelerations, shape (k, n); and multipliers, shape (k, m), where a formulation has them."""
 
     qdd: np.ndarray
@@ -92,10 +92,10 @@ class Problem:
 
     def program(self, label: str, function: Callable[..., Any], *more: Any) -> OverStates:
         """A function of (q, q̇, t, *more, params) over states; `more` are examples of the rest."""
-        made = OverStates(function, self.params, self.q[0], self.qd[0], self.t[0], *more)
-        if made.compiled and label not in self.compiled:
+        program = OverStates(function, self.params, self.q[0], self.qd[0], self.t[0], *more)
+        if program.compiled and label not in self.compiled:
             self.compiled.append(label)
-        return made
+        return program
 
     def at_states(self, label: str, function: Callable[..., Any], *more: np.ndarray) -> Any:
         """The same at all states; `more` have one entry for each."""
@@ -108,8 +108,8 @@ class Problem:
         if not self.system.constraints:
             return None
         laws = self.laws
-        found = self.at_states("constraints", lambda *state: rows_at(laws, *state))
-        return independent(found.jacobian, found.drift)
+        rows = self.at_states("constraints", lambda *state: rows_at(laws, *state))
+        return independent(rows.jacobian, rows.drift)
 
     @cached_property
     def extra(self) -> np.ndarray:
@@ -153,8 +153,8 @@ class Problem:
         parts, names = self.parts, list[list[str]]()
 
         def look(q: Any, t: Any, params: Any) -> Any:
-            made = parts(q, t, params)
-            names.extend([heavy_strangers(made), list(bodies_of(made))])
+            pieces = parts(q, t, params)
+            names.extend([heavy_strangers(pieces), list(bodies_of(pieces))])
             return q
 
         jax.eval_shape(look, self.q[0], self.t[0], self.params)

@@ -81,7 +81,7 @@ class Quantities:
         return Quantities(named, int(np.sum(which)))
 
     def value(self, product: Product) -> np.ndarray:
-        """Of a product at every state."""
+        """What a product of the quantities is at every state, shape (states,)."""
         total = np.full(self._inverse.shape[1], product.number)
         for name, power in product.exponents:
             assert self.values is not None
@@ -99,7 +99,7 @@ class Quantities:
             logs = np.log(np.abs(ys))
         usable = np.all(np.isfinite(logs), axis=0)
         exponents = self._inverse @ np.where(usable, logs, 0.0)
-        found: list[Product | None] = []
+        named: list[Product | None] = []
         for k in range(ys.shape[1]):
             powers = exponents[1:, k]
             whole = np.rint(powers)
@@ -108,8 +108,8 @@ class Quantities:
                 and np.all(np.abs(powers - whole) < _ROUND)
                 and np.all(np.abs(whole) <= _LARGEST)
             )
-            found.append(self._exact(ys[:, k], whole, weights[:, k], allowed[k]) if plain else None)
-        return found
+            named.append(self._exact(ys[:, k], whole, weights[:, k], allowed[k]) if plain else None)
+        return named
 
     def _exact(
         self, y: np.ndarray, powers: np.ndarray, weight: np.ndarray, allowed: float

@@ -103,8 +103,8 @@ class _Ground:
             q = self._closed(q, qd, t)
             rows = self._independent(q, qd, t)
             for _ in range(2):
-                found = self._rates(q, qd, t)
-                qd = qd + np.einsum("kmn,km->kn", rows.rows, found)
+                violation = self._rates(q, qd, t)
+                qd = qd + np.einsum("kmn,km->kn", rows.rows, violation)
             gap = np.max(np.abs(self.gap(q, qd, t)), axis=1)
             size = 1.0 + np.max(np.abs(q), axis=1)
             sound = (gap < _CLOSED * size) & (rows.narrow > _NARROW)
@@ -156,34 +156,34 @@ def random_states(system: AbstractSystem, params: Params, count: int, seed: int)
     rng = np.random.default_rng(seed)
     ground, refused = _Ground(system, params), 0
     kept: dict[str, _Candidates] = {}
-    for place, regime in enumerate(REGIMES):
-        wanted = len(range(place, count, len(REGIMES)))
+    for first, regime in enumerate(REGIMES):
+        wanted = len(range(first, count, len(REGIMES)))
         if not wanted:
             continue
         many = wanted * (_POOL if regime == "near a pole" else 2)
-        found = None
+        pool = None
         for _ in range(_ROUNDS):
             tried = ground.admitted(*_drawn(system, regime, many, rng))
             refused += int(np.sum(~np.isfinite(tried.condition)))
             tried = tried.chosen(tried.condition < _CONDITION)
-            found = (
+            pool = (
                 tried
-                if found is None
-                else _Candidates(*(np.concatenate(pair) for pair in zip(found, tried, strict=True)))
+                if pool is None
+                else _Candidates(*(np.concatenate(pair) for pair in zip(pool, tried, strict=True)))
             )
-            if len(found.q) >= (many if regime == "near a pole" else wanted):
+            if len(pool.q) >= (many if regime == "near a pole" else wanted):
                 break
-        assert found is not None
-        if len(found.q) < wanted:
+        assert pool is not None
+        if len(pool.q) < wanted:
             raise ValueError(
                 f"`system` must have equations of motion at most states, but of {system.name!r} "
-                f"only {len(found.q)} of {_ROUNDS * many} random ones ({regime}) could be put on "
+                f"only {len(pool.q)} of {_ROUNDS * many} random ones ({regime}) could be put on "
                 "its constraints with finite, well-conditioned equations: give it a start called "
                 "'default' near which it moves"
             )
-        order = np.argsort(-found.condition, kind="stable")
-        best = order if regime == "near a pole" else np.arange(len(found.q))
-        kept[regime] = found.chosen(best[:wanted])
+        order = np.argsort(-pool.condition, kind="stable")
+        best = order if regime == "near a pole" else np.arange(len(pool.q))
+        kept[regime] = pool.chosen(best[:wanted])
     regimes = tuple(REGIMES[i % len(REGIMES)] for i in range(count))
     every = [kept[regimes[i]].chosen(np.array([i // len(REGIMES)])) for i in range(count)]
     q, qd, t, momenta, _ = (np.concatenate(values) for values in zip(*every, strict=True))

@@ -17,20 +17,20 @@ _FEW = 48  # states
 def remarks_on(case: Case, comparable: int, lost: str, needed: int) -> list[str]:
     """What keeps equations from being right that all may hold."""
     states, m = case.rows.value.shape
-    found = []
+    remarks = []
     if comparable < states:
-        found.append(
+        remarks.append(
             f"not finite at {states - comparable} of {states} states, so that it cannot be called "
             "right"
         )
     if m < needed:
-        found.append(
+        remarks.append(
             f"{needed} independent equations are needed for the motion of "
             f"{case.truth.system.name}, but {m} {'is' if m == 1 else 'are'} given"
         )
     if lost:
-        found.append(lost)
-    return found
+        remarks.append(lost)
+    return remarks
 
 
 def factors_of(meant: Mapping[int, Meaning]) -> set[float | None]:
@@ -86,10 +86,10 @@ def on_parameters(case: Case, vary: str) -> list[str]:
 
 def _zeros(case: Case) -> list[str]:
     leaves = jax.tree.leaves(case.truth.system.params)
-    places = jax.tree.leaves(case.truth.inputs.params)
+    registers = jax.tree.leaves(case.truth.inputs.params)
     return [
-        spelled(case.truth.tape, int(place), case.symbols.spelled)
-        for leaf, where in zip(leaves, places, strict=True)
-        for value, place in zip(np.ravel(leaf), np.ravel(where), strict=True)
+        spelled(case.truth.tape, int(register), case.symbols.spelled)
+        for leaf, where in zip(leaves, registers, strict=True)
+        for value, register in zip(np.ravel(leaf), np.ravel(where), strict=True)
         if value == 0
     ]

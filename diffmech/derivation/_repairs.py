@@ -66,15 +66,15 @@ class Pieces:
         self._states = len(size)
         self._values: dict[Register, Any] = {}
         with np.errstate(all="ignore"):
-            for place in self._order:
-                name, arguments = tape.operations[place]
+            for register in self._order:
+                name, arguments = tape.operations[register]
                 if name == "constant":
-                    self._values[place] = arguments[0]
+                    self._values[register] = arguments[0]
                 elif name == "input":
-                    self._values[place] = given[place]
+                    self._values[register] = given[register]
                 else:
                     taken = [self._values[a] for a in arguments]
-                    self._values[place] = on_arrays(name)(*taken)
+                    self._values[register] = on_arrays(name)(*taken)
         self._work = 0
         self._later: dict[Register, list[Register]] = {}
 
@@ -82,12 +82,12 @@ class Pieces:
         self, named: Callable[[Register], str], inputs: dict[str, Register]
     ) -> list[Repair]:
         """Everything that would put the equation right, `inputs` being quantities by name."""
-        found: list[Repair] = []
+        repairs: list[Repair] = []
         pieces = [
-            (place, argument)
-            for place in reversed(self._order)  # what little depends on is tried first
-            if self._tape.operations[place].name not in ("constant", "input")
-            for argument in dict.fromkeys(self._tape.operations[place].arguments)
+            (register, argument)
+            for register in reversed(self._order)  # what little depends on is tried first
+            if self._tape.operations[register].name not in ("constant", "input")
+            for argument in dict.fromkeys(self._tape.operations[register].arguments)
             if self._tape.kind(argument) is float
         ]
         value = self._on(self._values[self._row])
@@ -103,10 +103,10 @@ class Pieces:
             if not np.all(np.isfinite(scale)) or np.all(np.abs(effect) <= 1e-12 * self._size):
                 continue
             if np.all(np.abs(thrice - 2 * twice + value) <= _LINEAR * scale):
-                found += self._scaled(operation, piece, value, effect, named)
+                repairs += self._scaled(operation, piece, value, effect, named)
             else:
-                found += self._slips(operation, piece, named, inputs)
-        return found
+                repairs += self._slips(operation, piece, named, inputs)
+        return repairs
 
     def _on(self, values: Any) -> np.ndarray:
         return np.broadcast_to(np.asarray(values, float), (2 * self._states,))[: self._states]
@@ -119,22 +119,22 @@ class Pieces:
         taken = [instead if a == piece else self._values[a] for a in arguments]
         with np.errstate(all="ignore"):
             changed[operation] = on_arrays(name)(*taken)
-            for place in self._after(operation):
-                name, arguments = self._tape.operations[place]
+            for register in self._after(operation):
+                name, arguments = self._tape.operations[register]
                 taken = [changed[a] if a in changed else self._values[a] for a in arguments]
-                changed[place] = on_arrays(name)(*taken)
+                changed[register] = on_arrays(name)(*taken)
         return changed.get(self._row, self._values[self._row])
 
     def _after(self, operation: Register) -> list[Register]:
         """What depends on an operation, in order."""
         if operation not in self._later:
-            reached, found = {operation}, []
-            for place in self._order:
-                name, arguments = self._tape.operations[place]
+            reached, later = {operation}, []
+            for register in self._order:
+                name, arguments = self._tape.operations[register]
                 if name not in ("constant", "input") and not reached.isdisjoint(arguments):
-                    reached.add(place)
-                    found.append(place)
-            self._later[operation] = found
+                    reached.add(register)
+                    later.append(register)
+            self._later[operation] = later
         return self._later[operation]
 
     def _is_right(self, values: Any) -> bool:
@@ -162,28 +162,29 @@ class Pieces:
         allowed = _EXACT * float(np.sqrt(np.mean((value / self._size) ** 2)))
         share = float(value @ effect / (effect @ effect))
         plain = np.sqrt(np.mean(((value - share * effect) / self._size) ** 2)) <= allowed
-        found = Product(0.0 if abs(1 - share) < _LINEAR else tidy(1 - share), ()) if plain else None
-        if found is None:
-            (found,) = self._quantities.products(ratio[:, None], weight[:, None], [allowed])
+        if plain:
+            multiple = Product(0.0 if abs(1 - share) < _LINEAR else tidy(1 - share), ())
+        else:
+            (multiple,) = self._quantities.products(ratio[:, None], weight[:, None], [allowed])
         whole = np.broadcast_to(np.asarray(self._values[piece], float), (2 * self._states,))
-        if found is not None:
-            both = np.concatenate([self._quantities.value(found)] * 2)
+        if multiple is not None:
+            both = np.concatenate([self._quantities.value(multiple)] * 2)
             if self._is_right(self._with(operation, piece, whole * both)):
-                yield self._repair(operation, piece, _ratio_words(found, named(piece)), found)
+                yield self._repair(operation, piece, _ratio_words(multiple, named(piece)), multiple)
             return
         if self._tape.operations[operation].name not in ("add", "sub", "neg", "div"):
             return
         lacking = (ratio - 1) * whole[: self._states]
         with np.errstate(all="ignore"):
             per_unit = np.where(lacking != 0, np.abs(value / (lacking * self._size)), 0.0)
-        (found,) = self._quantities.products(lacking[:, None], per_unit[:, None], [allowed])
-        if found is not None:
-            both = np.concatenate([self._quantities.value(found)] * 2)
+        (multiple,) = self._quantities.products(lacking[:, None], per_unit[:, None], [allowed])
+        if multiple is not None:
+            both = np.concatenate([self._quantities.value(multiple)] * 2)
             if self._is_right(self._with(operation, piece, whole + both)):
-                words = f"the term {found} is missing beside {named(piece)}"
-                text = str(found)
+                words = f"the term {multiple} is missing beside {named(piece)}"
+                text = str(multiple)
                 yield Repair(
-                    Explanation(2.2 + 0.1 * found.weight, text, "missing term", words),
+                    Explanation(2.2 + 0.1 * multiple.weight, text, "missing term", words),
                     piece,
                     operation,
                 )
@@ -214,9 +215,9 @@ class Pieces:
                     yield Repair(Explanation(cost + _OWN, "", "", text), piece, operation)
             if self._tape.operations[piece].name != "input":
                 return
-            for name, place in inputs.items():
-                if place != piece:
-                    other = self._given[place]
+            for name, register in inputs.items():
+                if register != piece:
+                    other = self._given[register]
                     if self._is_right(self._with(operation, piece, other)):
                         words = f"{named(piece)} where {name} belongs"
                         cost = 1.9 + _OWN

@@ -76,10 +76,10 @@ class Sections:
         """
         return ScalarMotion(self.tape, self.system.laws, self.q, self.qd, self.t, self.params)
 
-    def collected(self, places: Registers) -> Registers:
+    def collected(self, registers: Registers) -> Registers:
         """The same in fewer operations."""
         state = [*self.q, *self.qd, self.t]
-        return collected(self.tape, places, state, far=[*self.q, self.t])
+        return collected(self.tape, registers, state, far=[*self.q, self.t])
 
     @property
     def is_explicit(self) -> bool:
@@ -101,5 +101,5 @@ class Sections:
         self.bias = elementwise(self.tape, "sub", ideal_bias, self.forces)
         if laws.constraints:
             self.rates = self._write(lambda *state: rate_residual_of(laws, *state))
-            found = self._write(lambda *state: rows_of(laws, *state))
-            self.rows, self.drift = found.jacobian, found.drift
+            rows = self._write(lambda *state: rows_of(laws, *state))
+            self.rows, self.drift = rows.jacobian, rows.drift

@@ -34,8 +34,8 @@ def as_text(page: Page, coordinates: tuple[str, ...], numbers: tuple[str, ...]) 
     clean = [_printable(name) for name in (*numbers, *coordinates)]
     time = _apart("t", clean)
     multipliers = [_apart(f"lambda{k + 1}", clean) for k in range(len(page.lam))]
-    own = clean[len(numbers) :]
-    names = [*clean, time, *(f"{x}'" for x in own), *(f"{x}''" for x in own), *multipliers]
+    moving = clean[len(numbers) :]
+    names = [*clean, time, *(f"{x}'" for x in moving), *(f"{x}''" for x in moving), *multipliers]
     return _Speller(page, names, lambda k: _apart(f"s{k}", clean), _PLAIN, str, "{}[{}]").spelling()
 
 
@@ -43,9 +43,9 @@ def as_latex(page: Page, coordinates: tuple[str, ...], numbers: tuple[str, ...])
     """LaTeX without line breaks: dots over rates and accelerations."""
     plain = [*coordinates, *numbers]
     lambdas = [f"lambda{k + 1}" for k in range(len(page.lam))]
-    found = symbols([*plain, *(_apart(name, plain) for name in ("t", *lambdas))])
+    letters = symbols([*plain, *(_apart(name, plain) for name in ("t", *lambdas))])
     n = len(coordinates)
-    own, params, (t, *lam) = found[:n], found[n : len(plain)], found[len(plain) :]
+    own, params, (t, *lam) = letters[:n], letters[n : len(plain)], letters[len(plain) :]
     names = [symbol.written() for symbol in (*params, *own, t)]
     names += [symbol.written(mark) for mark in ("dot", "ddot") for symbol in own]
     names += [symbol.written() for symbol in lam]
@@ -80,8 +80,8 @@ class _Speller:
         inputs = (*page.numbers, *page.q, page.t, *page.qd, *page.qdd, *page.lam)
         self._names = dict(zip(inputs, names, strict=True))
         self._shared = shared(page)
-        for k, place in enumerate(self._shared):
-            self._names[place] = numbered(k + 1)
+        for k, register in enumerate(self._shared):
+            self._names[register] = numbered(k + 1)
 
     def spelling(self) -> Spelling:
         page = self._page
@@ -120,12 +120,12 @@ class _Speller:
         numbers = ",".join(str(i + 1) for i in index)
         return f"{self._indexed.format(letter, numbers)} = {text}"
 
-    def _text(self, place: Register) -> str:
-        return self._tidied(spelled(self._page.tape, place, self._names, self._notation))
+    def _text(self, register: Register) -> str:
+        return self._tidied(spelled(self._page.tape, register, self._names, self._notation))
 
-    def _defined(self, place: Register) -> str:
-        names = {key: name for key, name in self._names.items() if key != place}
-        return self._tidied(spelled(self._page.tape, place, names, self._notation))
+    def _defined(self, register: Register) -> str:
+        names = {key: name for key, name in self._names.items() if key != register}
+        return self._tidied(spelled(self._page.tape, register, names, self._notation))
 
     def _line(self, line: Line) -> str:
         return f"{self._sum(line.left)} = {self._sum(line.right)}"

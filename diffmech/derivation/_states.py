@@ -111,12 +111,12 @@ def _admissible(truth: Truth, points: Points, size: np.ndarray) -> Points:
     if not truth.m:
         return points
     for _ in range(_CORRECTIONS):
-        rows, place = (np.nan_to_num(a) for a in truth.at(points, "jacobian", "place"))
-        step = np.einsum("snm,sm->sn", _smallest(rows, size), place)
+        rows, position = (np.nan_to_num(a) for a in truth.at(points, "jacobian", "position"))
+        step = np.einsum("snm,sm->sn", _smallest(rows, size), position)
         points = points._replace(q=points.q - np.clip(step, -size, size))
-    rows, place = truth.at(points, "jacobian", "place")
+    rows, position = truth.at(points, "jacobian", "position")
     reach = np.max(np.abs(rows) @ size, axis=1, initial=1.0)
-    points = points.kept(np.max(np.abs(place), axis=1) < _CLOSED * reach)
+    points = points.kept(np.max(np.abs(position), axis=1) < _CLOSED * reach)
     rows, rate = truth.at(points, "jacobian", "rate")
     return points._replace(qd=points.qd - np.einsum("snm,sm->sn", _smallest(rows, size), rate))
 

@@ -57,25 +57,25 @@ class Inputs(NamedTuple):
 
 def parameter_entries(params: Any) -> list[tuple[str, int, tuple[int, ...]]]:
     """(path, leaf, index) of every single number: `mB`, `masses[1]`, `plate.inertia[2,2]`."""
-    found = []
+    entries = []
     for i, (path, leaf) in enumerate(
         zip(parameter_names(params), jax.tree.leaves(params), strict=True)
     ):
         for index in np.ndindex(np.shape(leaf)):
             end = f"[{','.join(map(str, index))}]" if index else ""
-            found.append((path + end, i, index))
-    return found
+            entries.append((path + end, i, index))
+    return entries
 
 
 class Symbols:
-    """Names and places of a machine's quantities.
+    """Names and registers of a machine's quantities.
 
     A coordinate qA has the rate qA' (or qA_dot) and the acceleration qA'' (or qA_ddot); time is t;
     a parameter goes by its path, `masses[1]`, without brackets, `masses1`, or by a symbol declared
     for it; multipliers go by the names of their constraints' rows, or `lam[k]`.
 
     Attributes:
-        places: of all names.
+        registers: of all names.
         spelled: the name of every input, as sentences use it.
     """
 
@@ -84,29 +84,31 @@ class Symbols:
     ):
         self.coordinates = tuple(system.coordinates)
         self.spelled: dict[Register, str] = {}
-        self.places: dict[str, Register] = {}
-        for order, places in enumerate((inputs.q, inputs.qd, inputs.qdd)):
-            for name, place in zip(self.coordinates, places.tolist(), strict=True):
-                self._add(place, name + "'" * order, f"{name}_{'d' * order}ot" if order else name)
+        self.registers: dict[str, Register] = {}
+        for order, registers in enumerate((inputs.q, inputs.qd, inputs.qdd)):
+            for name, register in zip(self.coordinates, registers.tolist(), strict=True):
+                self._add(
+                    register, name + "'" * order, f"{name}_{'d' * order}ot" if order else name
+                )
         leaves = jax.tree.leaves(inputs.params)
         entries = parameter_entries(system.params)
         self.parameters = {path: int(leaves[i][index]) for path, i, index in entries}
-        for path, place in self.parameters.items():
-            self._add(place, path)
+        for path, register in self.parameters.items():
+            self._add(register, path)
         rows = getattr(system, "rows", ())
-        for k, place in enumerate(inputs.lam.tolist()):
-            self._add(place, rows[k] if k < len(rows) else f"lam[{k}]", f"lam[{k}]")
+        for k, register in enumerate(inputs.lam.tolist()):
+            self._add(register, rows[k] if k < len(rows) else f"lam[{k}]", f"lam[{k}]")
         self._add(int(inputs.t), "t")
         # What is shorter is understood, too, wherever it means nothing else.
-        for path, place in self.parameters.items():
-            self.places.setdefault(re.sub(r"[\[\],]", "", path), place)
+        for path, register in self.parameters.items():
+            self.registers.setdefault(re.sub(r"[\[\],]", "", path), register)
         for name, meaning in (declared or {}).items():
             self._declare(name, meaning)
 
-    def _add(self, place: Register, name: str, *others: str) -> None:
-        self.spelled.setdefault(place, name)
+    def _add(self, register: Register, name: str, *others: str) -> None:
+        self.spelled.setdefault(register, name)
         for each in (name, *others):
-            self.places.setdefault(each, place)
+            self.registers.setdefault(each, register)
 
     def _declare(self, name: str, meaning: str) -> None:
         if not isinstance(name, str) or not _SIMPLE.fullmatch(name) or name in FUNCTIONS:
@@ -114,23 +116,25 @@ class Symbols:
                 "`symbols` must be names of letters, digits and '_', and none of a function, but "
                 f"one is {quoted(name)}"
             )
-        if meaning not in self.places:
+        if meaning not in self.registers:
             raise ValueError(
                 f"`symbols` must name parameters or coordinates, but {quoted(name)} is said to be "
                 f"{quoted(meaning)}, which is neither.{suggestion(str(meaning), self.names())}"
             )
-        if self.places.get(name, self.places[meaning]) != self.places[meaning]:
+        if self.registers.get(name, self.registers[meaning]) != self.registers[meaning]:
             raise ValueError(
                 f"`symbols` must be new names, but {quoted(name)} has a meaning here already: "
-                f"{self.spelled[self.places[name]]}"
+                f"{self.spelled[self.registers[name]]}"
             )
-        place = self.places[meaning]
-        self.places[name] = place
-        if place in self.parameters.values():
-            self.spelled[place] = name
+        register = self.registers[meaning]
+        self.registers[name] = register
+        if register in self.parameters.values():
+            self.spelled[register] = name
         if meaning in self.coordinates:
             for end, word in (("'", "_dot"), ("''", "_ddot")):
-                self.places[name + end] = self.places[name + word] = self.places[meaning + end]
+                self.registers[name + end] = self.registers[name + word] = self.registers[
+                    meaning + end
+                ]
 
     def names(self) -> list[str]:
         """Every name once, as sentences use it."""

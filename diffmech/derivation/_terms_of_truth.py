@@ -3,7 +3,7 @@
 A hand-written equation r = 0 says the same as E_i + δ = 0, whatever it was multiplied by and
 whatever other equations were added, if r vanishes where all other equations hold and E_i = −δ. On
 the line (q̈, λ) = true ones + ε K⁻¹ eᵢ, K = [[M, −Jᵀ], [J, 0]], that is at ε = −δ. So ε, found
-from r alone, is compared with every term τ of equation i at that place: ρ = 1 − ε/τ is what τ
+from r alone, is compared with every term τ of equation i at that state: ρ = 1 − ε/τ is what τ
 stands multiplied by.
 """
 
@@ -34,7 +34,7 @@ class Line(NamedTuple):
     Attributes:
         row: the one that does not.
         missing: by how much, shape (states,).
-        points: these places.
+        points: these states.
         weight: one over the equation's size.
         usable: which states they are.
         direction: along which (q̈, λ) change if that equation does not hold.
@@ -83,13 +83,13 @@ def explanations(
     j: int,
     points: Points,
     motions: Motions,
-    place: str,
+    whereabouts: str,
 ) -> list[Explanation]:
     """All single terms that would explain equation j, and if there is none, several together.
 
     `quantities` are at `points`.
     """
-    found: list[Explanation] = []
+    single: list[Explanation] = []
     several: list[Explanation] = []
     for line in lines(truth, rows, j, points, motions):
         terms = library.of_row(line.row)
@@ -109,17 +109,17 @@ def explanations(
             cost = cost_of(ratio) + term.cost + rest
             cost += _INERTIA if term.second and not ratio.exponents else 0.0
             text = library.text(term)
-            guess = wrong_factor(ratio, text, term.kind, place)
-            found.append(Explanation(cost, text, term.kind, guess, term.row, term.place))
-        extra = _too_many(line, here, place)
+            guess = wrong_factor(ratio, text, term.kind, whereabouts)
+            single.append(Explanation(cost, text, term.kind, guess, term.row, term.register))
+        extra = _too_many(line, here, whereabouts)
         if extra is not None:
             rest = multiple.cost_of_extra()
-            found.append(extra._replace(cost=extra.cost + (_ODD if rest is None else rest)))
-        if not found:
-            several += _together(line, library, terms, values, multiple, place)
+            single.append(extra._replace(cost=extra.cost + (_ODD if rest is None else rest)))
+        if not single:
+            several += _together(line, library, terms, values, multiple, whereabouts)
     if not np.any(rows.slope[:, j]):
-        found += _without_accelerations(truth, library, quantities, rows, j, points, place)
-    return found or several
+        single += _without_accelerations(truth, library, quantities, rows, j, points, whereabouts)
+    return single or several
 
 
 def _without_accelerations(
@@ -129,7 +129,7 @@ def _without_accelerations(
     rows: Rows,
     j: int,
     points: Points,
-    place: str,
+    whereabouts: str,
 ) -> list[Explanation]:
     """Equation j lost the only term with an acceleration that it had: r = c (E_i − τ) = −c τ."""
     terms = [term for term in library.terms if term.second]
@@ -142,15 +142,15 @@ def _without_accelerations(
     allowed = _EXACT * float(np.sqrt(np.mean((rows.value[:, j] * weight) ** 2)))
     weights = np.abs(values) * weight[:, None]
     named = quantities.products(multiples, weights, [allowed] * len(terms))
-    missing, found = Product(0.0, ()), []
+    missing, single = Product(0.0, ()), []
     for term, multiple in zip(terms, named, strict=True):
         if multiple is not None:
             cost = cost_of(missing) + term.cost + 0.2 * multiple.weight
             cost += 0.0 if multiple.number == 1 else 0.3
             text = library.text(term)
-            guess = wrong_factor(missing, text, term.kind, place)
-            found.append(Explanation(cost, text, term.kind, guess, term.row, term.place))
-    return found
+            guess = wrong_factor(missing, text, term.kind, whereabouts)
+            single.append(Explanation(cost, text, term.kind, guess, term.row, term.register))
+    return single
 
 
 def _ratios(line: Line, values: np.ndarray, quantities: Quantities) -> list[Product | None]:
@@ -179,16 +179,16 @@ def _allowed(line: Line) -> float:
     return max(_EXACT * float(np.sqrt(np.mean((line.missing * line.weight) ** 2))), _ROUNDING)
 
 
-def _too_many(line: Line, quantities: Quantities, place: str) -> Explanation | None:
+def _too_many(line: Line, quantities: Quantities, whereabouts: str) -> Explanation | None:
     """A term that the machine's equation does not have."""
     column = -line.missing[:, None]
-    (found,) = quantities.products(column, line.weight[:, None], [_allowed(line)])
-    if found is None:
+    (product,) = quantities.products(column, line.weight[:, None], [_allowed(line)])
+    if product is None:
         return None
-    cost = 2.4 + 0.1 * found.weight
-    text = str(found)
+    cost = 2.4 + 0.1 * product.weight
+    text = str(product)
     return Explanation(
-        cost, text, "term too many", f"the term {text} does not belong {place}", line.row
+        cost, text, "term too many", f"the term {text} does not belong {whereabouts}", line.row
     )
 
 
@@ -215,7 +215,7 @@ class _Multiple:
         return self._of(self._true + np.sum(changes, axis=0))
 
     def cost_of_extra(self) -> float | None:
-        """Of a term too many."""
+        """Of a term too many; None if nothing of the equation is left."""
         return self._of(self._true - self._missing)
 
     def _of(self, mistaken: np.ndarray) -> float | None:
@@ -239,7 +239,7 @@ def _together(
     terms: list[Term],
     values: np.ndarray,
     multiple: _Multiple,
-    place: str,
+    whereabouts: str,
 ) -> list[Explanation]:
     """Two or three terms with wrong numbers, the nearest one first."""
     missing = line.missing * line.weight
@@ -274,8 +274,8 @@ def _together(
     for k, share in zip(chosen, shares, strict=True):
         ratio = Product(_number(1 - float(share)), ())
         cost += cost_of(ratio)
-        guesses.append(wrong_factor(ratio, library.text(terms[k]), terms[k].kind, place))
+        guesses.append(wrong_factor(ratio, library.text(terms[k]), terms[k].kind, whereabouts))
     text = "; ".join(library.text(terms[k]) for k in chosen)
     where = "; ".join(dict.fromkeys(terms[k].kind for k in chosen))
     first = terms[chosen[0]]
-    return [Explanation(cost, text, where, "; ".join(guesses), first.row, first.place)]
+    return [Explanation(cost, text, where, "; ".join(guesses), first.row, first.register)]

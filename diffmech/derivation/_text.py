@@ -1,4 +1,4 @@
-"""Words and signs of equations written as text, each with the place where it stands."""
+"""Words and signs of equations written as text, each with its line and column."""
 
 import re
 from typing import NamedTuple
@@ -40,7 +40,7 @@ class Token(NamedTuple):
 
 
 class UnreadableTextError(ValueError):
-    """What is wrong with a text, where, and the line with a caret below the place."""
+    """What is wrong with a text, where, and the line with a caret below the column."""
 
 
 class Source:
@@ -67,26 +67,26 @@ class Source:
         )
 
     def excerpt(self, first: tuple[int, int], last: tuple[int, int]) -> str:
-        """The text between two places, (line, column) each."""
+        """The text between two positions, (line, column) each."""
         if first[0] != last[0]:
             return self.lines[first[0] - 1][first[1] - 1 :].split("#")[0].strip()
         return self.lines[first[0] - 1][first[1] - 1 : last[1] - 1]
 
     def equations(self) -> list[list[Token]]:
         """The tokens of every equation, an "end" behind each; empty lines and comments left out."""
-        found: list[list[Token]] = []
+        equations: list[list[Token]] = []
         for number, line in enumerate(self.lines, 1):
             tokens = self._tokens(number, line)
             if not tokens:
                 continue
-            if found and self._goes_on(found[-1], tokens):
-                found[-1] += tokens
+            if equations and self._goes_on(equations[-1], tokens):
+                equations[-1] += tokens
             else:
-                found.append(tokens)
-        for tokens in found:
+                equations.append(tokens)
+        for tokens in equations:
             last = tokens[-1]
             tokens.append(Token("end", "", last.line, last.after))
-        return found
+        return equations
 
     def _goes_on(self, before: list[Token], tokens: list[Token]) -> bool:
         if before[-1].kind == "sign" and before[-1].text in _OPEN_ENDS:

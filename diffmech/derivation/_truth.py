@@ -15,7 +15,7 @@ import numpy as np
 
 from .._typing import Params
 from ..model import AbstractSystem, ExplicitLaws, Laws
-from ..motion import inverted, mass_and_bias_of, residual_of, rows_of
+from ..motion import equations_at, inverted, residual_of
 from ..scalars import ArrayProgram, NotScalar, Register, Tape, given, unknowns, write
 from ._symbols import Inputs
 
@@ -32,7 +32,7 @@ class Points(NamedTuple):
     params: Any
 
     def kept(self, which: np.ndarray) -> "Points":
-        """Some of them."""
+        """The states that `which` takes: flags of shape (states,), or indices."""
         params = jax.tree.map(lambda leaf: leaf[which], self.params)
         q, qd, qdd, lam, t = (array[which] for array in self[:-1])
         return Points(q, qd, qdd, lam, t, params)
@@ -80,9 +80,9 @@ class Truth:
 
     Attributes:
         tape: the scalar program, on which others may write, too.
-        inputs: places of q, q̇, q̈, λ, t and the parameters.
-        places: of "mass", "bias", "jacobian", "drift", "rate", "place", and of "rows": the left
-            sides of the n + m equations; None if they have no scalar form.
+        inputs: registers of q, q̇, q̈, λ, t and the parameters.
+        registers: of "mass", "bias", "jacobian", "drift", of φ ("position") and φ̇ ("rate"), and of
+            "rows": the left sides of the n + m equations; None if they have no scalar form.
     """
 
     def __init__(self, system: AbstractSystem, laws: Laws | ExplicitLaws | None = None):
@@ -100,10 +100,10 @@ class Truth:
         self.inputs = Inputs(*unknowns(self.tape, example))
         self._programs: dict[tuple[str, ...], ArrayProgram] = {}
         self._compiled: Callable[..., Any] | None = None
-        self.places: dict[str, Any] | None = None
+        self.registers: dict[str, Any] | None = None
         function = _everything(laws)
         try:
-            self.places = write(self.tape, function, *self.inputs)
+            self.registers = write(self.tape, function, *self.inputs)
         except NotScalar:
             self._compiled = jax.jit(jax.vmap(function))
 
@@ -114,20 +114,20 @@ class Truth:
     def at(self, points: Points, *names: str) -> list[np.ndarray]:
         """Quantities at many states, the states in front."""
         if self._compiled is not None:
-            found = self._compiled(*points)
-            return [np.asarray(found[name]) for name in names]
-        assert self.places is not None
+            quantities = self._compiled(*points)
+            return [np.asarray(quantities[name]) for name in names]
+        assert self.registers is not None
         program = self._programs.get(names)
         if program is None:
-            asked = np.concatenate([np.ravel(self.places[name]) for name in names])
+            asked = np.concatenate([np.ravel(self.registers[name]) for name in names])
             program = self._programs[names] = ArrayProgram(self.tape, asked)
         values = program(self.given(points))
-        return [_at(values, self.places[name], len(points.q)) for name in names]
+        return [_at(values, self.registers[name], len(points.q)) for name in names]
 
-    def of(self, points: Points, places: Any) -> np.ndarray:
-        """The values of places of the tape, the states in front."""
-        values = ArrayProgram(self.tape, places)(self.given(points))
-        return _at(values, places, len(points.q))
+    def of(self, points: Points, registers: Any) -> np.ndarray:
+        """The values of registers of the tape, the states in front."""
+        values = ArrayProgram(self.tape, registers)(self.given(points))
+        return _at(values, registers, len(points.q))
 
     def motions(self, points: Points) -> Motions:
         """q̈ and λ; rows that say nothing new exert no force."""
@@ -135,39 +135,31 @@ class Truth:
         solved, n = inverted(mass, rows), self.n
         right = -np.concatenate([bias, drift], axis=1)
         with np.errstate(all="ignore"):
-            found = np.einsum("sij,sj->si", solved.inverse, right)
-        sound = solved.sound & np.all(np.isfinite(found), axis=1)
+            solution = np.einsum("sij,sj->si", solved.inverse, right)
+        sound = solved.sound & np.all(np.isfinite(solution), axis=1)
         return Motions(
-            found[:, :n], found[:, n:], solved.inverse, sound, solved.unique, solved.condition,
+            solution[:, :n], solution[:, n:],
+            solved.inverse, sound, solved.unique, solved.condition,
             solved.units,
         )  # fmt: skip
 
 
-def _at(values: dict[Register, Any], places: Any, states: int) -> np.ndarray:
-    """Values of an array of places, the states in front."""
-    places = np.asarray(places)
-    whole = np.empty((states, places.size))
-    for k, place in enumerate(places.ravel().tolist()):
-        whole[:, k] = values[place]
-    return whole.reshape(states, *places.shape)
+def _at(values: dict[Register, Any], registers: Any, states: int) -> np.ndarray:
+    """Values of an array of registers, the states in front."""
+    registers = np.asarray(registers)
+    whole = np.empty((states, registers.size))
+    for k, register in enumerate(registers.ravel().tolist()):
+        whole[:, k] = values[register]
+    return whole.reshape(states, *registers.shape)
 
 
 def _everything(laws: Laws | ExplicitLaws) -> Callable[..., dict[str, Any]]:
     """All that is asked of a machine at one state."""
 
     def everything(q: Any, qd: Any, qdd: Any, lam: Any, t: Any, params: Params) -> dict[str, Any]:
-        nothing = jnp.zeros(0, q.dtype)
-        if isinstance(laws, ExplicitLaws):
-            mass, bias = jnp.eye(q.size, dtype=q.dtype), -laws.acceleration(q, qd, t, params)
-        else:
-            mass, bias = mass_and_bias_of(laws, q, qd, t, params)
-        rows, drift, rate, place = jnp.zeros((0, q.size), q.dtype), nothing, nothing, nothing
-        if isinstance(laws, Laws) and laws.constraints:
-            found = rows_of(laws, q, qd, t, params)
-            rows, drift, rate = found.jacobian, found.drift, found.rate
-            place = residual_of(laws, q, t, params)
-        balance = jnp.concatenate([mass @ qdd + bias - lam @ rows, rows @ qdd + drift])
-        names = ("mass", "bias", "jacobian", "drift", "rate", "place", "rows")
-        return dict(zip(names, (mass, bias, rows, drift, rate, place, balance), strict=True))
+        now = equations_at(laws, q, qd, t, params)
+        balance = now.mass @ qdd + now.bias - lam @ now.jacobian
+        rows = jnp.concatenate([balance, now.jacobian @ qdd + now.drift])
+        return {**now._asdict(), "rows": rows}
 
     return everything

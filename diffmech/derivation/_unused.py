@@ -42,15 +42,15 @@ def unused(case: Case, vary: str) -> list[str]:
 
 
 def _changes(case: Case, points: Points, of_parameters: bool) -> list[tuple[str, Points]]:
-    found: list[tuple[str, Points]] = []
+    changes: list[tuple[str, Points]] = []
     free = not case.truth.m  # a single coordinate of a constrained machine cannot be moved
     for k, name in enumerate(case.symbols.coordinates if free else ()):
         for mark, field in (("", "q"), ("'", "qd")):
             array: Any = getattr(points, field).copy()
             array[:, k] = _CHANGE * array[:, k] + 0.1
-            found.append((name + mark, points._replace(**{field: array})))
-    found.append(("t", points._replace(t=points.t * _CHANGE + 0.1)))
+            changes.append((name + mark, points._replace(**{field: array})))
+    changes.append(("t", points._replace(t=points.t * _CHANGE + 0.1)))
     if of_parameters and free:
         for path, leaf, index in parameter_entries(case.truth.system.params):
-            found.append((path, points.with_number(leaf, index, _CHANGE)))
-    return found
+            changes.append((path, points.with_number(leaf, index, _CHANGE)))
+    return changes

@@ -114,8 +114,14 @@ def fixed(at: Numbers = _ORIGIN, rotation: Numbers = _IDENTITY) -> Pose:
 def revolute(axis: str | Numbers, angle: Number, at: Numbers = _ORIGIN) -> Pose:
     """A hinge: the frame turned by `angle` [rad] about `axis` through the point `at` [m].
 
-    `axis` is "x", "y" or "z", or any direction; axis and point are in the frame before. The new
-    frame has its origin at `at`, on the hinge.
+        R = cos φ 1 + (1 − cos φ) a aᵀ + sin φ â,   r = at
+
+    Right-handed; a is the axis made a unit vector, â its cross product. `axis` is "x", "y" or "z",
+    or any direction; axis and point are in the frame before. The new frame has its origin at `at`,
+    on the hinge.
+
+    Raises:
+        ValueError: `axis` is another name, or has no length.
     """
     x, y, z = unit = _direction(axis)
     _require_angle(angle)
@@ -161,14 +167,30 @@ def _direction(axis: str | Numbers) -> Triple:
 
 
 def prismatic(axis: str | Numbers, distance: Number, at: Numbers = _ORIGIN) -> Pose:
-    """A slider: the frame shifted by `distance` [m] along `axis` from the point `at` [m]."""
+    """A slider: the frame shifted by `distance` [m] along `axis` from the point `at` [m].
+
+        R = 1,   r = at + distance a
+
+    a is "x", "y", "z" or any direction, made a unit vector; axis and point are in the frame before.
+
+    Raises:
+        ValueError: `axis` is another name, or has no length.
+    """
     start = triple(at, "at")
     shift = tuple(times(entry, distance) for entry in _direction(axis))
     return Pose(tuple(plus(a, b) for a, b in zip(start, shift, strict=True)), _IDENTITY)
 
 
 def universal(angles: Numbers, at: Numbers = _ORIGIN, axes: str = "xy") -> Pose:
-    """A universal joint: turned about the first axis, then about the second as it stands [rad]."""
+    """A universal joint: turned about the first axis, then about the second as it stands.
+
+        R = R_first(angles[0]) R_second(angles[1]),   r = at
+
+    `angles` are two [rad], `at` is the point where the axes meet [m], `axes` are two of x, y, z.
+
+    Raises:
+        ValueError: `axes` are not two different ones.
+    """
     if len(axes) != 2 or not set(axes) <= set("xyz") or axes[0] == axes[1]:
         raise ValueError(f"`axes` must be two of x, y, z, such as 'xy', but is {axes!r}")
     first, second = angles
@@ -178,8 +200,12 @@ def universal(angles: Numbers, at: Numbers = _ORIGIN, axes: str = "xy") -> Pose:
 def spherical(angles: Numbers, at: Numbers = _ORIGIN, sequence: str = "ZXZ") -> Pose:
     """A ball joint by three Euler angles [rad] in one of the 24 `SEQUENCES`, each with its poles.
 
+    R is that of `geometry.from_euler(sequence, angles)`, r = `at`, the centre of the ball [m].
     For a joint without poles near the identity pass `sequence="vector"`: the angles are then a
     rotation vector, whose pole is at a full turn.
+
+    Raises:
+        ValueError: there is no such sequence.
     """
     if sequence == "vector":
         return Pose(at, from_rotation_vector(angles))
@@ -190,12 +216,28 @@ def spherical(angles: Numbers, at: Numbers = _ORIGIN, sequence: str = "ZXZ") -> 
 
 
 def planar(x: Number, y: Number, angle: Number) -> Pose:
-    """Free in the plane z = 0: shifted to (x, y) [m], turned by `angle` [rad] about z."""
+    """Free in the plane z = 0: shifted to (x, y) [m], then turned by `angle` [rad] about z.
+
+    R = R_z(angle),   r = (x, y, 0)
+    """
     return revolute("z", angle, at=(x, y, 0.0))
 
 
 def chained(poses: Sequence[Pose]) -> list[Pose]:
-    """Frames each seen from the one before, as seen from the outermost: p₁, p₁ p₂, p₁ p₂ p₃, ..."""
+    """Frames that are each given in the one before, all seen from the outermost frame.
+
+        chained([p₁, p₂, p₃]) = [p₁, p₁ p₂, p₁ p₂ p₃],   (a b): r = r_a + R_a r_b,  R = R_a R_b
+
+    Args:
+        poses: one `Pose` a joint, from the ground outwards: `chained([revolute("z", q[0]),
+            revolute("z", q[1], at=[0, -1, 0])])`.
+
+    Returns:
+        As many `Pose`s, each from its frame to the outermost.
+
+    Raises:
+        ValueError: no pose is given.
+    """
     if not poses:
         raise ValueError("`poses` must have at least one frame, but is empty")
     seen = [poses[0]]

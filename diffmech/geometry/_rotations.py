@@ -101,8 +101,9 @@ def from_quaternion(q: Numbers) -> Rotation:
 def to_quaternion(rotation: Numbers) -> Quaternion:
     """The quaternion of R with w ≥ 0; where w = 0 (half turns) either sign is a right answer.
 
-    Of four formulas the one with the largest divisor is taken (Shepperd 1978), so that it is exact
-    at 0 and at π, and its derivative is finite everywhere.
+    Of four formulas the one with the largest divisor is taken, so that it is exact at 0 and at π,
+    and its derivative is finite everywhere: S. W. Shepperd, "Quaternion from rotation matrix",
+    Journal of Guidance and Control 1(3) (1978) 223-224.
     """
     r = rotation3(rotation, "rotation")
     x, y, z = r[2, 1] - r[1, 2], r[0, 2] - r[2, 0], r[1, 0] - r[0, 1]

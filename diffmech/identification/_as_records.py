@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .._records import what_is_at
-from ..simulation import Trajectory, load
+from ..simulation import Trajectory, load_run
 from ._csv import read_records
 from ._record import Record
 
@@ -68,8 +68,8 @@ def _of_one(data: Any, names: Sequence[str] | None, name: str) -> tuple[Record, 
         return (Record(run.ts, run.qs, tuple(run.system.coordinates), name=run.system.name),)
     if isinstance(data, Mapping):
         if "t" not in data:
-            found = ", ".join(map(str, data)) or "nothing"
-            raise ValueError(f"data by name must have the times as 't', but has {found}")
+            listed = ", ".join(map(str, data)) or "nothing"
+            raise ValueError(f"data by name must have the times as 't', but has {listed}")
         columns = {key: column for key, column in data.items() if key != "t"}
         return (Record(data["t"], columns, name=name),)
     if isinstance(data, str | Path):
@@ -85,7 +85,7 @@ def _of_one(data: Any, names: Sequence[str] | None, name: str) -> tuple[Record, 
 
 def _from_file(path: Path) -> tuple[Record, ...]:
     if what_is_at(path) == "folder" or path.suffix == ".npz":
-        return _of_one(load(path), None, path.stem)
+        return _of_one(load_run(path), None, path.stem)
     return read_records(path)
 
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from .._typing import Params
 from ..model import ExplicitLaws, Laws
-from ..motion import inverted, mass_and_bias_of, residual_of, rows_of
+from ..motion import equations_at, inverted, residual_of
 from ..scalars import (
     Arrays,
     Evaluation,
@@ -42,7 +42,7 @@ class States(NamedTuple):
     numbers: np.ndarray
 
     def kept(self, which: np.ndarray) -> "States":
-        """Some of them."""
+        """The states that `which` takes: flags of shape (states,), or indices."""
         return States(*(array[which] for array in self))
 
 
@@ -74,8 +74,8 @@ class Balance:
     Attributes:
         tape: the scalar program.
         written: whether the equations are on it.
-        inputs: places of q, q̇, q̈, λ, t and the parameters.
-        places: of everything, by name.
+        inputs: registers of q, q̇, q̈, λ, t and the parameters.
+        registers: of everything, by name.
         m: number of constraint rows.
     """
 
@@ -93,7 +93,7 @@ class Balance:
             written = _with_unknowns(laws, n, free, structure, tuple(map(np.shape, leaves)))
         else:
             written = _written(laws, n, free, params, known=True)
-        self.tape, self.inputs, self.places, self.m, self._compiled = written
+        self.tape, self.inputs, self.registers, self.m, self._compiled = written
         self.written = self._compiled is None
 
     def with_numbers(self) -> "Balance":
@@ -107,27 +107,28 @@ class Balance:
         params = self.free.put(self.params, states.numbers)
         batch = (states.q, states.qd, qdd, lam, states.t, params)
         if self._compiled is not None:
-            found = self._compiled(*batch)
-            return [np.asarray(found[name]) for name in names]
+            quantities = self._compiled(*batch)
+            return [np.asarray(quantities[name]) for name in names]
         evaluation = Evaluation(self.tape, Arrays(), given(self.inputs, batch))
-        return [gathered(evaluation.of(self.places[name]), lanes) for name in names]
+        return [gathered(evaluation.of(self.registers[name]), lanes) for name in names]
 
     def motions(self, states: States) -> Motions:
         """q̈ and λ; rows that say nothing new exert no force."""
         mass, bias, rows, drift = self.at(("mass", "bias", "jacobian", "drift"), states)
         solved = inverted(mass, rows)
         right = -np.concatenate([bias, drift], axis=1)
-        found = np.einsum("sij,sj->si", solved.inverse, right)
+        solution = np.einsum("sij,sj->si", solved.inverse, right)
         large = np.einsum("sij,sj->si", np.abs(solved.inverse), np.abs(right))[:, : self.n]
         # In units of √M a coordinate that hardly moves is as exact as the others: it is not to be
         # judged by its own size.
         largest = np.max(large / solved.units, axis=1, keepdims=True)
         size = np.maximum(large, _LEAST * largest * solved.units)
-        sound = solved.sound & np.all(np.isfinite(found), axis=1)
+        sound = solved.sound & np.all(np.isfinite(solution), axis=1)
         size = np.where(np.isfinite(size) & (size > 0), size, 1.0)
         return Motions(
-            found[:, : self.n], found[:, self.n :], sound, solved.condition, size, solved.inverse
-        )
+            solution[:, : self.n], solution[:, self.n :], sound,
+            solved.condition, size, solved.inverse,
+        )  # fmt: skip
 
 
 def accelerations(balance: Balance, states: States) -> tuple[np.ndarray, np.ndarray]:
@@ -138,13 +139,13 @@ def accelerations(balance: Balance, states: States) -> tuple[np.ndarray, np.ndar
     n = balance.n
     if balance.m:
         motions = balance.motions(states)
-        found, lam, inverse = motions.qdd, motions.multipliers, motions.inverse
+        qdd, lam, inverse = motions.qdd, motions.multipliers, motions.inverse
     else:
         mass, bias = balance.at(("mass", "bias"), states)
         inverse = _plain_inverse(mass)
-        found, lam = -(inverse @ bias[..., None])[..., 0], np.zeros((len(states.q), 0))
-    force, bend = balance.at(("force slope", "bend slope"), states, found, lam)
-    return found, -(inverse @ np.concatenate([force, bend], axis=1))[:, :n]
+        qdd, lam = -(inverse @ bias[..., None])[..., 0], np.zeros((len(states.q), 0))
+    force, bend = balance.at(("force slope", "bend slope"), states, qdd, lam)
+    return qdd, -(inverse @ np.concatenate([force, bend], axis=1))[:, :n]
 
 
 def _plain_inverse(mass: np.ndarray) -> np.ndarray:
@@ -162,14 +163,14 @@ def _plain_inverse(mass: np.ndarray) -> np.ndarray:
 
 
 class _Written(NamedTuple):
-    """Equations on a tape: inputs, places by name, number of constraint rows.
+    """Equations on a tape: inputs, registers by name, number of constraint rows.
 
-    A function without a scalar form has no places; it is compiled.
+    A function without a scalar form has no registers; it is compiled.
     """
 
     tape: Tape
     inputs: Any
-    places: dict[str, Any]
+    registers: dict[str, Any]
     m: int
     compiled: Callable[..., Any] | None
 
@@ -209,28 +210,14 @@ def _written(
 def _everything(laws: Laws | ExplicitLaws, directions: Any) -> Callable[..., dict[str, Any]]:
     """All that is asked of a machine at one state, and its slopes along changes of parameters."""
 
-    def parts(q: Any, qd: Any, t: Any, params: Any) -> dict[str, Any]:
-        nothing = jnp.zeros(0, q.dtype)
-        if isinstance(laws, ExplicitLaws):
-            mass, bias = jnp.eye(q.size, dtype=q.dtype), -laws.acceleration(q, qd, t, params)
-        else:
-            mass, bias = mass_and_bias_of(laws, q, qd, t, params)
-        rows, drift, rate, place = jnp.zeros((0, q.size), q.dtype), nothing, nothing, nothing
-        if isinstance(laws, Laws) and laws.constraints:
-            found = rows_of(laws, q, qd, t, params)
-            rows, drift, rate = found.jacobian, found.drift, found.rate
-            place = residual_of(laws, q, t, params)
-        names = ("mass", "bias", "jacobian", "drift", "rate", "place")
-        return dict(zip(names, (mass, bias, rows, drift, rate, place), strict=True))
-
     def everything(q: Any, qd: Any, qdd: Any, lam: Any, t: Any, params: Any) -> dict[str, Any]:
         def balance(params: Any) -> dict[str, Any]:
-            now = parts(q, qd, t, params)
+            now = equations_at(laws, q, qd, t, params)
             return {
-                "force": now["mass"] @ qdd + now["bias"] - lam @ now["jacobian"],
-                "bend": now["jacobian"] @ qdd + now["drift"],
-                "place": now["place"],
-                "rate": now["rate"],
+                "force": now.mass @ qdd + now.bias - lam @ now.jacobian,
+                "bend": now.jacobian @ qdd + now.drift,
+                "position": now.position,
+                "rate": now.rate,
             }
 
         def slope(direction: Any) -> dict[str, Any]:
@@ -238,6 +225,7 @@ def _everything(laws: Laws | ExplicitLaws, directions: Any) -> Callable[..., dic
 
         slopes = jax.vmap(slope, out_axes=-1)(directions)
         named = {f"{name} slope": array for name, array in slopes.items()}
-        return {**parts(q, qd, t, params), **balance(params), **named}
+        now = equations_at(laws, q, qd, t, params)
+        return {**now._asdict(), **balance(params), **named}
 
     return everything

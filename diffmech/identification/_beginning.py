@@ -84,10 +84,10 @@ def _doubled(flow: np.ndarray, same: np.ndarray) -> tuple[np.ndarray, np.ndarray
 
 def first_states(problem: Problem, seen: Measure, halves: np.ndarray, guesses: int) -> np.ndarray:
     """States at which segments start, shape (G, L, m), from the samples; NaN where none tell."""
-    found = states_from_samples(
+    states = states_from_samples(
         problem.records, problem.segments, seen.coordinates, seen.rates, halves
     )
-    return np.repeat(found[None], guesses, axis=0)
+    return np.repeat(states[None], guesses, axis=0)
 
 
 def guesses_around(
@@ -95,13 +95,13 @@ def guesses_around(
 ) -> np.ndarray:
     """Guesses, shape (count, p): the first one, then random ones around the start."""
     rng = np.random.default_rng(seed)
-    own = len(numbers.names)
-    found = [z]
+    of_machine = len(numbers.names)
+    guesses = [z]
     for _ in range(1000 * count):
-        if len(found) == count:
+        if len(guesses) == count:
             break
         other = first.copy()
-        other[:own] *= 2.0 ** rng.uniform(-1, 1, own)
+        other[:of_machine] *= 2.0 ** rng.uniform(-1, 1, of_machine)
         if np.all(limits[:, :-1] @ other >= limits[:, -1]):
-            found.append(other)
-    return np.stack(found)
+            guesses.append(other)
+    return np.stack(guesses)

@@ -7,7 +7,8 @@ steps p at them the curvature along the way is known,
     s = x' − x,   y = H⁻¹(g' − g) = p − p',   ⟨a, b⟩ = what a moves · what b moves
 
 with H of Gauss and Newton's problem, and p is bent as in the limited-memory method of Broyden,
-Fletcher, Goldfarb and Shanno (J. Nocedal, Math. Comp. 35 (1980) 773), with H in place of a unit.
+Fletcher, Goldfarb and Shanno (J. Nocedal, Math. Comp. 35 (1980) 773-782), with H in place of a
+unit matrix.
 """
 
 from collections.abc import Callable
@@ -44,8 +45,8 @@ class Steps:
         if np.linalg.norm(of_step) < _SLOW * np.linalg.norm(moves(self._kept[-2][1])):
             return None
         pairs = []
-        for (place, old), (next_place, new) in zip(self._kept, self._kept[1:], strict=False):
-            s, y = next_place - place, old - new
+        for (point, old), (next_point, new) in zip(self._kept, self._kept[1:], strict=False):
+            s, y = next_point - point, old - new
             of_s, of_y = moves(s), moves(y)
             if of_s @ of_y > _LEAST * (of_s @ of_s):
                 pairs.append((s, y, of_s, of_y, of_s @ of_y))

@@ -9,8 +9,8 @@ numbers z, of size p, that all chains share:
 Two neighbouring segments become one by eliminating the state between them: from the laws by a QR
 factorisation, whose pivots no growth or decay along the chain can make small, and from the data by
 substitution; what is left of the data is triangularised. So the chain halves until its two ends
-are left (S. J. Wright, SIAM J. Sci. Stat. Comput. 13 (1992) 742). JᵀJ is never formed. All arrays
-have batch axes in front.
+are left (S. J. Wright, SIAM J. Sci. Stat. Comput. 13 (1992) 742-764). JᵀJ is never formed. All
+arrays have batch axes in front.
 """
 
 from typing import Any, NamedTuple

@@ -7,12 +7,15 @@ import equinox as eqx
 import numpy as np
 
 from .._checks import require_kind
+from .._printing import tabled
 from .._suggest import quoted
 from .._units import unit_after
 from ._fit_record import Fit
 from ._record import Record
 
-_CLEAR = 10.0  # difference in AIC from which on a model has no support (Burnham and Anderson 2002)
+# Difference in AIC from which on a model has essentially no support: K. P. Burnham, D. R. Anderson,
+# Model Selection and Multimodel Inference, 2nd ed., Springer, 2002, p. 70.
+_CLEAR = 10.0
 _WEAK = 2.0  # below it models are as good as each other
 _NOTABLE = 0.01  # of the smallest error on records held back: what is closer is as good
 
@@ -23,7 +26,7 @@ class Comparison(eqx.Module):
     Attributes:
         names: what the models are called, best first.
         fits: their fits, in the same order.
-        by: what they are sorted by, "held" (error on records held back) or "AIC".
+        by: what they are sorted by, "held" (error on records held back) or "AIC" (as `Fit.aic`).
     """
 
     names: tuple[str, ...] = eqx.field(static=True)
@@ -54,7 +57,7 @@ class Comparison(eqx.Module):
     def warnings(self) -> tuple[str, ...]:
         """What to know before believing the order."""
         said = [
-            f"{name} has not converged: its place may change"
+            f"{name} has not converged: its rank may change"
             for name, fit in zip(self.names, self.fits, strict=True)
             if not fit.converged
         ]
@@ -109,18 +112,9 @@ class Comparison(eqx.Module):
                 cells += [f"{x:.4g}" for x in fit.misfit(held=True)]
             worse = f"{100 * gap:.3g} %" if self.by == "held" else f"{gap:.4g}"
             rows.append([*cells, f"{fit.aic:.1f}", f"{fit.bic:.1f}", worse if gap else "-"])
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        lines = [
-            "  ".join(
-                cell.ljust(width) if i == 0 else cell.rjust(width)
-                for i, (cell, width) in enumerate(zip(row, widths, strict=True))
-            )
-            for row in rows
-        ]
         what = "error on records held back" if self.by == "held" else "AIC"
-        lines.append(f"Sorted by {what}. {self.verdict}")
-        lines += [f"Beware: {warning}." for warning in self.warnings]
-        return "\n".join(lines)
+        warnings = [f"Beware: {warning}." for warning in self.warnings]
+        return "\n".join([tabled(rows), f"Sorted by {what}. {self.verdict}", *warnings])
 
 
 def _bracketed(unit: str) -> str:
@@ -144,8 +138,16 @@ def compare(fits: Mapping[str, Any] | Sequence[Any]) -> Comparison:
 
         print(dm.compare({"viscous": one, "dry": two}))
 
-    By the error on records that were held back, where there are any, else by Akaike's criterion.
-    A list of fits is named "model 1", "model 2", ...
+    By the error on records that were held back, where there are any, else by Akaike's criterion:
+
+        √(mean over channels of (misfit / standard deviation of the data)²)   or   2 k − 2 ln L
+
+    Args:
+        fits: results of `fit` by name, or in a list, which are named "model 1", "model 2", ... All
+            must be of the same records, the same records held back, and the same noise.
+
+    Returns:
+        A `Comparison`, the preferred model first; it prints as a table.
 
     Raises:
         ValueError: nothing to compare, or fits of different data; what differs is said.

@@ -40,10 +40,10 @@ class Condensed(NamedTuple):
 
     def missed(self, apart: np.ndarray) -> np.ndarray:
         """L times s − ŝ, shape (..., k, c)."""
-        found = self.bands[0] * apart
+        misses = self.bands[0] * apart
         for b in range(1, len(self.bands)):
-            found[..., b:, :] += self.bands[b, b:] * apart[..., :-b, :]
-        return found
+            misses[..., b:, :] += self.bands[b, b:] * apart[..., :-b, :]
+        return misses
 
 
 def condensed(
@@ -60,9 +60,9 @@ def condensed(
         end = min(apart * (count - 1), ts[-1])
         if count < _POINTS:
             break
-        found, odd = _fitted(record, noise, np.linspace(0.0, end, count), bool(end >= ts[-1]))
+        curve, odd = _fitted(record, noise, np.linspace(0.0, end, count), bool(end >= ts[-1]))
         if odd < _ODD:
-            return found
+            return curve
         apart /= _DENSER
     rows = np.unique(np.linspace(0, len(ts) - 1, most).round().astype(int))
     values, sizes = _weighed(record, noise)

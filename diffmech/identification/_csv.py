@@ -37,7 +37,7 @@ def read_records(
     have decimal points. Empty cells and `nan` are missing samples. Nothing in it is executed.
 
     Args:
-        time: column of the times.
+        time: column of the times [s], which must increase within each record.
         channels: columns of what was measured, or {name: column}; None means all that are left.
         inputs: columns of what was done to the machine, or {name: column}; without gaps.
         by: column that tells records apart: rows that agree in it are one record, named after it,
@@ -49,7 +49,8 @@ def read_records(
         unwrap: channels of angles that jump by a turn, to be counted on.
 
     Returns:
-        The records in the order of the file.
+        The records in the order of the file: times [s], values in SI units and radians, shape
+        (k, channels), NaN where a sample is missing.
 
     Raises:
         ValueError: what is no such file; line and column are named.
@@ -76,7 +77,7 @@ def read_records(
         name: table.numbers[column] * scales.get(name, 1.0) - shifts.get(name, 0.0)
         for name, column in columns.items()
     }
-    found = []
+    records = []
     for name, rows in _split(table, by, layout.path).items():
         _require_increasing(table, rows, time, name, by, layout.path)
         record = Record(
@@ -91,8 +92,8 @@ def read_records(
                 if channel in measured and isinstance(unit, str)
             },
         )
-        found.append(record.unwrapped(*unwrap) if unwrap else record)
-    return tuple(found)
+        records.append(record.unwrapped(*unwrap) if unwrap else record)
+    return tuple(records)
 
 
 def column_names(path: str | Path) -> tuple[str, ...]:
@@ -216,7 +217,7 @@ def _split(table: Table, by: str | None, path: Path) -> dict[str, np.ndarray]:
                 "the row belongs to, but is empty"
             )
         rows.setdefault(label, []).append(row)
-    return {f"{by} {label}": np.array(places) for label, places in rows.items()}
+    return {f"{by} {label}": np.array(indices) for label, indices in rows.items()}
 
 
 def _require_increasing(

@@ -82,8 +82,8 @@ def _separator(start: bytes) -> str:
     lines = start.removeprefix(_MARK).splitlines()
     first = next((line for line in lines if line.strip()), b"").decode(errors="replace")
     cells = {mark: next(csv.reader([first], delimiter=mark)) for mark in _SEPARATORS}
-    for mark, found in cells.items():
-        if mark != "," and len(found) > 1 and all(_WITH_COMMA.fullmatch(cell) for cell in found):
+    for mark, parts in cells.items():
+        if mark != "," and len(parts) > 1 and all(_WITH_COMMA.fullmatch(cell) for cell in parts):
             return mark  # a header is missing, and these commas are decimal ones
     return max(cells, key=lambda mark: len(cells[mark]))
 
@@ -95,18 +95,18 @@ def read_columns(layout: Layout, wanted: Sequence[str], label: str | None) -> Ta
         ValueError: a row of another length, text in place of a number; line and column are named.
     """
     header, path = layout.header, layout.path
-    places = {name: header.index(name) for name in wanted}
+    columns = {name: header.index(name) for name in wanted}
     _require_room(path, len(wanted), label is not None)
     parts: dict[str, list[np.ndarray]] = {name: [] for name in wanted}
     labels: list[str] = []
     lines: list[np.ndarray] = []
     for rows, numbers in _in_portions(layout):
-        for name, place in places.items():
-            cells = [row[place] for row in rows]
+        for name, column in columns.items():
+            cells = [row[column] for row in rows]
             parts[name].append(_as_numbers(cells, numbers, name, path))
         if label is not None:
-            place = header.index(label)
-            labels += [row[place].strip() for row in rows]
+            column = header.index(label)
+            labels += [row[column].strip() for row in rows]
         lines.append(np.array(numbers))
     if not lines:
         raise ValueError(f"`{path}` must have rows of numbers, but has a header only")

@@ -1,14 +1,15 @@
 """Rates and accelerations of a sampled signal, with their errors: polynomials fitted locally.
 
 Around each time t a polynomial in u = (s − t)/h is fitted by least squares to the samples with
-|s − t| ≤ h (Savitzky and Golay's filter, for any times):
+|s − t| ≤ h (A. Savitzky, M. J. E. Golay, Anal. Chem. 36 (1964) 1627-1639, for any times):
 
     c = G⁻¹ Aᵀy,   G = AᵀA,   A = (1, u, u², ...)
     (q, q̇, q̈) = (c₀, c₁/h, 2 c₂/h²),   covariance σ² G⁻¹, scaled alike
 
 A long window averages noise away, ∝ h^(−5/2) for q̈, and a short one follows the motion. The window
-is made as long as estimates do not depart, beyond noise, from those of shorter ones (Lepski's
-rule), and then two sizes shorter, which makes what is left of the bias small beside the error.
+is made as long as estimates do not depart, beyond noise, from those of shorter ones (O. V.
+Lepskii, Theory Probab. Appl. 35 (1991) 454-466), and then two sizes shorter, which makes what is
+left of the bias small beside the error.
 """
 
 from typing import NamedTuple
@@ -47,7 +48,7 @@ def local_polynomials(
 ) -> Local:
     """Fits to the samples within `half` [s] of every centre; missing samples are NaN."""
     seen = ~np.isnan(values)
-    times, found = ts[seen], values[seen]
+    times, known = ts[seen], values[seen]
     if len(times) < degree + 2 or np.isnan(half):
         unknown = np.full((len(centres), 3, 3), np.nan)
         return Local(unknown[:, 0], unknown, unknown[:, 0, 0], unknown[:, 0, 0])
@@ -60,7 +61,7 @@ def local_polynomials(
     whole = Local(*(np.full((len(centres), *more), np.nan) for more in ((3,), (3, 3), (), ())))
     alike = _alike(times, centres, first, last, width, degree, usual)
     if np.any(alike):
-        part = _alike_windows(times, found, centres[alike], first[alike], half, degree, width)
+        part = _alike_windows(times, known, centres[alike], first[alike], half, degree, width)
         _fill(whole, alike, part)
     ends = np.minimum(
         centres - times[np.minimum(first, len(times) - 1)], times[np.maximum(last - 1, 0)] - centres
@@ -69,7 +70,7 @@ def local_polynomials(
     others = np.flatnonzero(~alike & long_enough & (last - first >= degree + 2))
     for rows in (others[i : i + portion] for i in range(0, len(others), portion)):
         part = _portion(
-            times, found, centres[rows], first[rows], last[rows], half, degree, width, usual
+            times, known, centres[rows], first[rows], last[rows], half, degree, width, usual
         )
         _fill(whole, rows, part)
     return whole
@@ -98,7 +99,7 @@ def _alike(
 
 def _alike_windows(
     times: np.ndarray,
-    found: np.ndarray,
+    samples: np.ndarray,
     centres: np.ndarray,
     first: np.ndarray,
     half: float,
@@ -108,7 +109,7 @@ def _alike_windows(
     """Fits in windows of one shape, for which one system of equations is solved."""
     u = (times[first[0] : first[0] + width] - centres[0]) / half
     powers = u[:, None] ** np.arange(degree + 1)
-    y = np.lib.stride_tricks.sliding_window_view(found, width)[first]
+    y = np.lib.stride_tricks.sliding_window_view(samples, width)[first]
     mean = y.mean(axis=1, keepdims=True)
     centred = y - mean  # large offsets cost no digits
     inverse = np.linalg.inv(powers.T @ powers)
@@ -129,7 +130,7 @@ def _alike_windows(
 
 def _portion(
     times: np.ndarray,
-    found: np.ndarray,
+    measured: np.ndarray,
     centres: np.ndarray,
     first: np.ndarray,
     last: np.ndarray,
@@ -138,16 +139,16 @@ def _portion(
     width: int,
     usual: float,
 ) -> Local:
-    places = first[:, None] + np.arange(width)
-    inside = places < last[:, None]
-    places = np.minimum(places, len(times) - 1)
-    u = np.where(inside, (times[places] - centres[:, None]) / half, 0.0)
+    samples = first[:, None] + np.arange(width)
+    inside = samples < last[:, None]
+    samples = np.minimum(samples, len(times) - 1)
+    u = np.where(inside, (times[samples] - centres[:, None]) / half, 0.0)
     powers = [inside * 1.0]
     for _ in range(degree):
         powers.append(powers[-1] * u)
-    y = np.where(inside, found[places], 0.0)
+    y = np.where(inside, measured[samples], 0.0)
 
-    gaps = np.where(inside[:, 1:], np.diff(times[places], axis=1), 0.0).max(axis=1)
+    gaps = np.where(inside[:, 1:], np.diff(times[samples], axis=1), 0.0).max(axis=1)
     ends = np.maximum(centres - times[np.minimum(first, len(times) - 1)], 0.0)
     ends = np.minimum(ends, times[np.maximum(last - 1, 0)] - centres)
     count = last - first

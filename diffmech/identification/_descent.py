@@ -55,7 +55,7 @@ class Descent(NamedTuple):
         return self.chosen(np.argsort(self.cost)[:count])
 
     def chosen(self, rows: np.ndarray) -> "Descent":
-        """Some of the guesses, by their places."""
+        """Some of the guesses, by their indices."""
         return self._replace(
             z=self.z[rows],
             states=self.states[rows],
@@ -227,17 +227,17 @@ def _tied(
     """The chains reduced, and what they say of z together, shape (G, p + 1, p + 1)."""
     m, p = here.drift.shape[-2:]
     empty = windows < 0
-    place = np.where(empty, 0, windows)
-    jumps = _jumps(here.ends, states, windows)[:, place]
-    phi, psi, rows = here.flow[:, place], here.drift[:, place], here.rows[:, place]
+    window = np.where(empty, 0, windows)
+    jumps = _jumps(here.ends, states, windows)[:, window]
+    phi, psi, rows = here.flow[:, window], here.drift[:, window], here.rows[:, window]
     phi = np.where(empty[..., None, None], np.eye(m), phi)
     psi = np.where(empty[..., None, None], 0.0, psi)
     jumps = np.where(empty[..., None], 0.0, jumps)
     rows = np.where(empty[..., None, None], 0.0, rows)
     sizes = np.sqrt(np.sum(rows[..., :m] ** 2, axis=-2)) + 1e-12
-    held = np.zeros((*rows.shape[:-2], m, m + p + 1))
-    held[..., :m] = np.sqrt(damping)[:, None, None, None, None] * sizes[..., None] * np.eye(m)
-    chain = reduced(Laws(phi, psi, jumps, np.concatenate([rows, held], axis=-2)))
+    damped = np.zeros((*rows.shape[:-2], m, m + p + 1))
+    damped[..., :m] = np.sqrt(damping)[:, None, None, None, None] * sizes[..., None] * np.eye(m)
+    chain = reduced(Laws(phi, psi, jumps, np.concatenate([rows, damped], axis=-2)))
     return chain, joined(chain.rows)
 
 
@@ -261,8 +261,8 @@ def _step(
         rows = np.concatenate([together[g], known])
         sizes = np.sqrt(np.sum(rows[:, :-1] ** 2, axis=0))
         # What nothing depends on stays where it is.
-        held = np.sqrt(max(damping[g], 1e-14)) * np.where(sizes > 0, sizes, 1.0)
-        damped = np.concatenate([rows, np.c_[np.diag(held), np.zeros(p)]])
+        weights = np.sqrt(max(damping[g], 1e-14)) * np.where(sizes > 0, sizes, 1.0)
+        damped = np.concatenate([rows, np.c_[np.diag(weights), np.zeros(p)]])
         if not frozen and np.all(np.isfinite(damped)):
             steps[g] = limited(damped, _shrunk_slowly(problem.limits, z[g]), z[g])
         left = rows[:, :-1] @ steps[g] + rows[:, -1]
@@ -293,14 +293,14 @@ def _chosen(here: Linear, rows: np.ndarray) -> Linear:
     return Linear(*(array[rows] for array in here))
 
 
-def _replaced(here: Linear, places: np.ndarray, there: Linear, rows: np.ndarray) -> Linear:
+def _replaced(here: Linear, at: np.ndarray, there: Linear, rows: np.ndarray) -> Linear:
     def put(old: np.ndarray, new: np.ndarray) -> np.ndarray:
         if old.shape[1:] != new.shape[1:]:  # samples were dealt out otherwise
             more = [(0, max(b - a, 0)) for a, b in zip(old.shape, new.shape, strict=True)]
             back = [(0, max(a - b, 0)) for a, b in zip(old.shape, new.shape, strict=True)]
             old, new = np.pad(old, [(0, 0), *more[1:]]), np.pad(new, [(0, 0), *back[1:]])
         old = old.copy()
-        old[places] = new[rows]
+        old[at] = new[rows]
         return old
 
     return Linear(*(put(old, new) for old, new in zip(here, there, strict=True)))

@@ -19,6 +19,7 @@ from ._forward import carried_on, followed
 from ._free import free_numbers
 from ._grown import grown
 from ._guess import half_windows, parameters_from_accelerations
+from ._held_back import predicted_by
 from ._measure import Measure, as_measure
 from ._plain import plain
 from ._preparation import (
@@ -39,7 +40,6 @@ from ._preparation import (
     spread_of,
     start_rows,
 )
-from ._record import Record
 from ._residuals import Problem, linearised
 from ._segments import cut
 from ._shots import Machine
@@ -48,7 +48,6 @@ from ._sieve import sieved_again
 # Where not all is measured: how many guesses are left by a sieve, and how many times the noise's a
 # mean square may be without following the first guess, too.
 _VALLEYS, _MET = 4, 1.5
-_HELD_TIED = 8  # segments of records held back, at first
 _LOSSES = {"squares": np.inf, "huber": 1.345}  # in units of the noise
 
 
@@ -80,12 +79,16 @@ def fit(
 ) -> Fit:
     """Find the parameters with which a machine moves as it was measured.
 
-    Every record is cut into short segments that run side by side in lanes, each from a state of
-    its own; tied end to end exactly, they are one motion from one fitted start. What is made small
-    is Σ (measured − computed)² / σ², by Levenberg and Marquardt's method on exact derivatives.
+        minimise  χ²(p, starts) = Σ (measured − computed)² / σ²
+
+    by Levenberg and Marquardt's method (K. Levenberg, Quart. Appl. Math. 2 (1944) 164-168; D. W.
+    Marquardt, J. SIAM 11 (1963) 431-441) on exact derivatives. Every record is cut into short
+    segments that run side by side in lanes, each from a state of its own; tied end to end exactly,
+    they are one motion from one fitted start (multiple shooting: H. G. Bock, in: K. H. Ebert, P.
+    Deuflhard, W. Jäger (eds.), Modelling of Chemical Reaction Systems, Springer, 1981, 102-125).
     Segments are so short that neighbours hardly part along them, and at first only as many are tied
     as a difference grows along by a factor of 10, so that a chaotic record is fitted like a regular
-    one.
+    one. Data are in SI units and radians; a parameter comes out in its own unit.
 
     **Main arguments:**
 
@@ -115,7 +118,8 @@ def fit(
     - `unknown`: what to do where the equations do not determine all that is free (masses often
       scale out): "refuse", which says what they do determine, or "keep", which fits, with infinite
       errors for what is not determined (`fit.of` has those of combinations that are).
-    - `loss`: "squares", or "huber", which lets outliers count less.
+    - `loss`: "squares", or "huber", which lets outliers, beyond 1.345 σ, count less (P. J. Huber,
+      Ann. Math. Stat. 35 (1964) 73-101).
     - `holdout`: names or numbers, from 0 on, of records that are not fitted but predicted (their
       starts are fitted). Two that are called "swing" are "swing (1)" and "swing (2)" here.
     - `profile`: free numbers whose 95 % intervals are found by fitting again with the number held,
@@ -129,6 +133,8 @@ def fit(
 
     The same call gives the same numbers. Ctrl-C ends it with the best so far, and the verdict says
     so.
+
+    **Returns:** a `Fit`: values with standard errors, the cost's shape around them, predictions.
 
     **Raises:** `ValueError` for a wrong call, data that cannot be, or fewer data than unknowns.
     """
@@ -169,11 +175,11 @@ def fit(
     require_enough(problem)
     first = np.concatenate([numbers.start / numbers.scale, [each[0] for each in extra]])
     z = first.copy()
-    own = len(numbers.names)
+    of_machine = len(numbers.names)
     halves = half_windows(fitted, known)
     if first_guess and seen.complete:
-        z[:own] = parameters_from_accelerations(
-            machine, fitted, seen.coordinates, halves, first[:own]
+        z[:of_machine] = parameters_from_accelerations(
+            machine, fitted, seen.coordinates, halves, first[:of_machine]
         )
     problem = cut_up(problem, segment, slack)
     tried = guesses_around(numbers, problem.limits, z, first, how_many, seed)
@@ -183,22 +189,22 @@ def fit(
     with Progress(problem.segments.longest, progress, system.name, "segments tied") as bar:
         if seen.complete:
             tied, rate = first_horizon(problem, tried[0], states[0])
-            found = grown(problem, tried, states, tied, bar.update)
+            descent = grown(problem, tried, states, tied, bar.update)
         else:
-            found = _sieved_and_followed(
+            descent = _sieved_and_followed(
                 problem, seen, tried, states, halves, starts or {}, slack, seed, bar
             )
         look = partial(bar.update, problem.segments.longest)
-        if not given.all() and not found.stopped:
-            problem, found = _reweighted(problem, found, given, least, look)
+        if not given.all() and not descent.stopped:
+            problem, descent = _reweighted(problem, descent, given, least, look)
         predicted = None
-        if held and not found.stopped:
-            predicted = _predicted(problem, held, seen, begin, starts or {}, found, slack, look)
+        if held and not descent.stopped:
+            predicted = predicted_by(problem, held, seen, begin, starts or {}, descent, slack, look)
             if predicted is None:
-                found = found._replace(stopped=True)
+                descent = descent._replace(stopped=True)
         return made_of(
             problem,
-            found,
+            descent,
             (*numbers.names, *names),
             given,
             predicted,
@@ -214,7 +220,7 @@ def fit(
                 "seed": seed,
                 "first_horizon": tied,
                 "parting_rate": rate,
-                "interrupted": found.stopped,
+                "interrupted": descent.stopped,
                 "first_guess": bool(first_guess and seen.complete),
             },
             look,
@@ -244,7 +250,7 @@ def _sieved_and_followed(
     if guesses.stopped:
         return carried_on(problem, guesses.z, guesses.starts)._replace(stopped=True)
     if guesses.whole:
-        found = carried_on(problem, guesses.z, guesses.starts, bar.update)
+        descent = carried_on(problem, guesses.z, guesses.starts, bar.update)
     else:
         segments, bare = problem.segments, np.full_like(states[:1], np.nan)
         bare = np.repeat(bare, len(guesses.z), axis=0)
@@ -252,17 +258,17 @@ def _sieved_and_followed(
         bare[:, first] = guesses.starts
         late = segments.end - segments.start[first][segments.record]
         reach = max(int(np.max(np.bincount(segments.record[late <= guesses.until]), initial=1)), 1)
-        found = followed(problem, guesses.z, bare, begin, slack, bar.update, reach=reach)
+        descent = followed(problem, guesses.z, bare, begin, slack, bar.update, reach=reach)
     count = sum(int(np.sum(np.isfinite(record.values))) for record in problem.records)
-    if found.stopped or (found.settled[0] and 2 * found.cost[0] < _MET * count):
-        return found
+    if descent.stopped or (descent.settled[0] and 2 * descent.cost[0] < _MET * count):
+        return descent
     again = followed(problem, z, states, begin, slack, bar.update)
-    return min(found, again, key=lambda one: (not one.settled[0], one.cost[0]))
+    return min(descent, again, key=lambda one: (not one.settled[0], one.cost[0]))
 
 
 def _reweighted(
     problem: Problem,
-    found: Descent,
+    descent: Descent,
     given: np.ndarray,
     least: np.ndarray,
     look: Callable[[], None],
@@ -270,8 +276,8 @@ def _reweighted(
     """The noise as residuals show it, but not below `least`, and the fit with it."""
     try:
         for _ in range(3):
-            here = linearised(problem, found.z, found.states)
-            weights = problem.dealt(found.z[0]).weights
+            here = linearised(problem, descent.z, descent.states)
+            weights = problem.dealt(descent.z[0]).weights
             seen = weights > 0
             count = np.sum(seen, axis=(0, 1))
             unknown = problem.p + len(problem.records) * problem.machine.size
@@ -281,43 +287,12 @@ def _reweighted(
             other = problem.cut_into(problem.segments, problem.noise * ratio)
             # One factor for all channels moves nothing.
             longest = problem.segments.longest
-            found = descend(other, found.z, found.states, longest, 30, look=look)
+            descent = descend(other, descent.z, descent.states, longest, 30, look=look)
             problem = other
-            if found.stopped or (
+            if descent.stopped or (
                 np.ptp(np.log(ratio)) < 0.02 and np.max(np.abs(np.log(ratio))) < 0.02
             ):
                 break
     except KeyboardInterrupt:
-        found = found._replace(stopped=True)
-    return problem, found
-
-
-def _predicted(
-    problem: Problem,
-    held: tuple[Record, ...],
-    seen: Measure,
-    begin: np.ndarray,
-    starts: Mapping[str, Any],
-    found: Descent,
-    slack: float,
-    look: Callable[[], None],
-) -> tuple[Problem, Descent] | None:
-    """Records that were held back, with fitted starts and nothing else; None if it was stopped."""
-    length = float(np.median(problem.segments.end - problem.segments.start))
-    other = problem._replace(
-        records=held, start_priors=start_rows(problem.machine.system, len(held), starts)
-    ).cut_into(cut(held, length, slack, slack))
-    z = found.z.copy()
-    try:
-        states = first_states(other, seen, half_windows(held, problem.noise), 1)
-        if seen.complete:
-            for horizon in (_HELD_TIED, other.segments.longest):
-                ran = descend(other, z, states, horizon, 60, frozen=True, look=look)
-                if ran.stopped:
-                    break
-                states = ran.states
-        else:
-            ran = followed(other, z, states, begin, slack, lambda _: look(), frozen=True)
-    except KeyboardInterrupt:
-        return None
-    return None if ran.stopped else (other, ran)
+        descent = descent._replace(stopped=True)
+    return problem, descent

@@ -8,7 +8,8 @@ import numpy as np
 from ..model import AbstractSystem
 from ._chains import triangle
 from ._descent import Descent
-from ._fit_record import SHARE, Fit, channel_unit
+from ._fit_numbers import SHARE, channel_unit
+from ._fit_record import Fit
 from ._foreseen import foreseen
 from ._limited import active
 from ._profile import profiled
@@ -20,7 +21,7 @@ _DETERMINED = 1e-11  # of the largest singular value; below it is rounding
 
 def made_of(
     problem: Problem,
-    found: Descent,
+    descent: Descent,
     names: tuple[str, ...],
     given: np.ndarray,
     predicted: tuple[Problem, Descent] | None,
@@ -29,26 +30,26 @@ def made_of(
     look: Callable[[], None],
 ) -> Fit:
     """The record of a fit that has come to an end; `look` is called before steps of profiles."""
-    z, free = found.z[0], problem.machine.free
-    own = len(free.names)
+    z, free = descent.z[0], problem.machine.free
+    of_machine = len(free.names)
     scale = np.concatenate([free.scale, np.ones(problem.sensors.size)])
     known = problem.priors.copy()
     known[:, -1] += known[:, :-1] @ z
-    rows = triangle(np.concatenate([found.rows[0], known]))
+    rows = triangle(np.concatenate([descent.rows[0], known]))
     covariance, unknown, condition, limited = _spread(rows[:, :-1], problem.limits, z)
     values = z * scale
     errors = np.sqrt(np.maximum(np.diag(covariance), 0.0)) * scale
     if len(unknown):
         errors = np.where(np.max(np.abs(unknown), axis=0) > SHARE, np.inf, errors)
-    here = linearised(problem, found.z, found.states)
-    computed = _computed(problem, found, here)
+    here = linearised(problem, descent.z, descent.states)
+    computed = _computed(problem, descent, here)
     first = np.unique(problem.segments.record, return_index=True)[1]
     count = sum(int(np.sum(np.isfinite(record.values))) for record in problem.records)
     units = list(free.units)
-    units += [_sensor_unit(problem.machine.system, name) for name in names[own:]]
+    units += [_sensor_unit(problem.machine.system, name) for name in names[of_machine:]]
     return Fit(
         system=problem.machine.system.with_params(
-            dict(zip(free.names, map(float, values[:own]), strict=True))
+            dict(zip(free.names, map(float, values[:of_machine]), strict=True))
         ),
         names=names,
         values=values,
@@ -59,7 +60,7 @@ def made_of(
         limited=tuple(name for name, hit in zip(names, limited, strict=True) if hit),
         rows=rows,
         limits=problem.limits,
-        starts=found.states[0][first],
+        starts=descent.states[0][first],
         records=problem.records,
         computed=computed,
         held=() if predicted is None else predicted[0].records,
@@ -70,25 +71,25 @@ def made_of(
         count=count,
         unknowns=problem.p + len(problem.records) * problem.machine.size,
         condition=condition,
-        jump=float(found.jump[0]),
-        converged=bool(found.settled[0]),
+        jump=float(descent.jump[0]),
+        converged=bool(descent.settled[0]),
         whiteness=whiteness([
             (np.asarray(r.values) - c) / problem.noise
             for r, c in zip(problem.records, computed, strict=True)
         ]),
-        profiles=_profiles(problem, found, rows, unknown, names, scale, profile, look),
+        profiles=_profiles(problem, descent, rows, unknown, names, scale, profile, look),
         settings={
             **settings,
             "scale": scale.tolist(),
-            "steps": found.steps,
-            "foreseen": foreseen(problem.segments, here, found.states[0]),
+            "steps": descent.steps,
+            "foreseen": foreseen(problem.segments, here, descent.states[0]),
         },
     )  # fmt: skip
 
 
 def _profiles(
     problem: Problem,
-    found: Descent,
+    descent: Descent,
     rows: np.ndarray,
     unknown: np.ndarray,
     names: tuple[str, ...],
@@ -97,12 +98,12 @@ def _profiles(
     look: Callable[[], None],
 ) -> dict[str, tuple[float, float]]:
     """Intervals by fitting again; NaN where not all is determined, or the fit has not ended."""
-    if len(unknown) or not found.settled[0] or found.stopped:
+    if len(unknown) or not descent.settled[0] or descent.stopped:
         return dict.fromkeys(wanted, (np.nan, np.nan))
     profiles = {}
     for name in wanted:
         i = names.index(name)
-        low, high = profiled(problem, found, rows, i, look)
+        low, high = profiled(problem, descent, rows, i, look)
         profiles[name] = (low * float(scale[i]), high * float(scale[i]))
     return profiles
 
@@ -121,10 +122,10 @@ def _spread(
     Along an active limit there is no room: the covariance is that inside it.
     """
     p = rows.shape[1]
-    held = limits[active(limits, z), :-1] if len(limits) else np.zeros((0, p))
+    touched = limits[active(limits, z), :-1] if len(limits) else np.zeros((0, p))
     basis = np.eye(p)
-    if len(held):
-        basis = np.linalg.svd(held)[2][np.linalg.matrix_rank(held) :].T
+    if len(touched):
+        basis = np.linalg.svd(touched)[2][np.linalg.matrix_rank(touched) :].T
     _, sizes, turned = np.linalg.svd(rows @ basis, full_matrices=True)
     sizes = np.concatenate([sizes, np.zeros(basis.shape[1] - len(sizes))])
     largest = np.max(sizes, initial=0.0)
@@ -132,17 +133,17 @@ def _spread(
     inside = (turned[known].T / sizes[known] ** 2) @ turned[known]
     smallest = np.min(sizes[known], initial=np.inf)
     condition = float(largest / smallest) if np.any(known) else np.inf
-    on_limit = np.any(np.abs(held) > 1e-9, axis=0)
+    on_limit = np.any(np.abs(touched) > 1e-9, axis=0)
     return basis @ inside @ basis.T, (basis @ turned[~known].T).T, condition, on_limit
 
 
-def _shown(problem: Problem, found: Descent) -> tuple[np.ndarray, ...]:
-    return _computed(problem, found, linearised(problem, found.z, found.states))
+def _shown(problem: Problem, descent: Descent) -> tuple[np.ndarray, ...]:
+    return _computed(problem, descent, linearised(problem, descent.z, descent.states))
 
 
-def _computed(problem: Problem, found: Descent, here: Linear) -> tuple[np.ndarray, ...]:
+def _computed(problem: Problem, descent: Descent, here: Linear) -> tuple[np.ndarray, ...]:
     """What the model shows at every sample, sensors included; NaN where nothing was measured."""
-    dealt = problem.dealt(found.z[0])
+    dealt = problem.dealt(descent.z[0])
     results = []
     for r, record in enumerate(problem.records):
         mine = problem.segments.record == r

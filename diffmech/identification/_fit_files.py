@@ -13,7 +13,7 @@ from .._records import arrays_under, read_record, require_writable, write_record
 from ..model import AbstractSystem, CoordinateUnits, parameter_names
 from ..motion import Likeness, likeness, params_like, require_alike, require_same_coordinates
 from ..simulation import SystemOnFile
-from ._fit_record import Fit
+from ._fit_numbers import AbstractFit
 from ._record import Record
 from ._whiteness import Whiteness
 
@@ -25,10 +25,10 @@ _ARRAYS = ("values", "errors", "covariance", "unknown", "rows", "limits", "start
 _NUMBERS = ("chi2", "condition", "jump")  # in an array: they may be infinite, which JSON is not
 
 
-def save_fit(fit: Fit, path: str | Path, *, overwrite: bool = False) -> Path:
+def save_fit(fit: AbstractFit, path: str | Path, *, overwrite: bool = False) -> Path:
     """Write a fit, its records included, to a checksummed `.npz`, all of it or nothing.
 
-    Functions are not written: `load_fit` takes the machine again.
+    Functions are not written: `diffmech.load` takes the machine again.
     """
     require_writable(path, overwrite=overwrite)
     meta = {
@@ -75,21 +75,15 @@ def _kept(record: Record, shown: Any, prefix: str, label: str) -> dict[str, Any]
     return {prefix + key: value for key, value in arrays.items()}
 
 
-def _likeness(fit: Fit) -> Likeness:
+def _likeness(fit: AbstractFit) -> Likeness:
     if isinstance(fit.system, SystemOnFile) and fit.system.likeness is not None:
         return fit.system.likeness
     q, qd = np.split(np.asarray(fit.starts[0]), 2)
     return likeness(fit.system, fit.system.params, fit.records[0].ts[0], q, qd)
 
 
-def load_fit(path: str | Path, system: AbstractSystem | None = None) -> Fit:
-    """Read a fit written by `Fit.save`.
-
-        found = dm.load_fit("fit.npz", dm.systems.n_link(n=2))
-
-    Checksums are verified and nothing in the file is executed. Given the machine that was fitted,
-    with any parameters, `found.system` is that machine with the parameters found; that it is the
-    same machine is tried at three states. Without, all numbers and records are there.
+def fields_on_file(path: str | Path, system: AbstractSystem | None) -> dict[str, Any]:
+    """The fields of a fit that `save_fit` wrote; its machine is `system`, if given.
 
     Raises:
         FileNotFoundError: no such file.
@@ -108,7 +102,7 @@ def load_fit(path: str | Path, system: AbstractSystem | None = None) -> Fit:
 
 def _rebuilt(
     meta: dict[str, Any], arrays: dict[str, np.ndarray], system: AbstractSystem | None
-) -> Fit:
+) -> dict[str, Any]:
     p, count = len(meta["names"]), len(meta["record"])
     shapes = {"values": (p,), "errors": (p,), "covariance": (p, p), "rows": (p + 1, p + 1)}
     for name, shape in shapes.items():
@@ -122,7 +116,7 @@ def _rebuilt(
         ]
         for kind, each in (("record", meta["record"]), ("held", meta["held"]))
     }
-    return Fit(
+    return dict(
         system=_machine(meta, arrays, system),
         names=_words(meta["names"]),
         units=_words(meta["units"]),
@@ -160,19 +154,19 @@ def _machine(
 def _of_file(
     about: dict[str, Any], arrays: dict[str, np.ndarray], prefix: str, label: str
 ) -> tuple[Record, np.ndarray]:
-    own = arrays_under(arrays, prefix)
+    of_record = arrays_under(arrays, prefix)
     record = Record(
-        own["ts"],
-        own["values"],
+        of_record["ts"],
+        of_record["values"],
         _words(about["channels"]),
-        inputs={str(name): own[f"input.{i}"] for i, name in enumerate(about["inputs"])},
-        noise=own.get("noise"),
-        weights=own.get("weights"),
+        inputs={str(name): of_record[f"input.{i}"] for i, name in enumerate(about["inputs"])},
+        noise=of_record.get("noise"),
+        weights=of_record.get("weights"),
         name=str(about["name"]),
     )
-    if own[label].shape != record.values.shape:
+    if of_record[label].shape != record.values.shape:
         raise ValueError(f"record {record.name!r} and what the model shows must be equally long")
-    return record, own[label]
+    return record, of_record[label]
 
 
 def _words(names: Sequence[Any]) -> tuple[str, ...]:

@@ -1,23 +1,22 @@
 """A fit in words: what it found, what to know before using it, and the same for other programs."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from .._printing import aligned
 from .._records import finite_or_none
 from .._units import unit_after
+from ._fit_numbers import AbstractFit
 from ._limited import active
-
-if TYPE_CHECKING:
-    from ._fit_record import Fit
-    from ._record import Record
+from ._record import Record
 
 _EXACT = 0.1  # of a noise that was estimated: only exact data, which have a least one, miss less
 _WORSE = 1.5  # times the error on fitted records: a model that does not carry over
 
 
-def warnings_of(fit: "Fit") -> tuple[str, ...]:
+def warnings_of(fit: AbstractFit) -> tuple[str, ...]:
     """What to know before using the numbers."""
     said = []
     if fit.settings.get("interrupted"):
@@ -45,7 +44,7 @@ def warnings_of(fit: "Fit") -> tuple[str, ...]:
             f"the misfit is {ratio:.3g} times the noise given: the model lacks something, and "
             "errors are too small"
         )
-    if not (fit.whiteness.white or met_exactly(fit)):
+    if not (fit.whiteness.white or _met_exactly(fit)):
         said.append(f"residuals are not noise: {fit.whiteness.sentence}")
     foreseen = fit.settings.get("foreseen", np.inf)
     if fit.converged and np.isfinite(foreseen):  # what has not arrived is no motion yet
@@ -64,12 +63,12 @@ def warnings_of(fit: "Fit") -> tuple[str, ...]:
     return tuple(said)
 
 
-def met_exactly(fit: "Fit") -> bool:
+def _met_exactly(fit: AbstractFit) -> bool:
     """Whether data are without noise, so that what is left is how they were computed."""
     return bool(not np.any(fit.noise_given) and np.all(fit.misfit() < _EXACT * fit.noise))
 
 
-def _times_the_noise(fit: "Fit") -> float | None:
+def _times_the_noise(fit: AbstractFit) -> float | None:
     """By how much the misfit exceeds the noise given, if by more than chance.
 
     With Huber's loss by the median, which outliers do not move.
@@ -87,7 +86,7 @@ def _times_the_noise(fit: "Fit") -> float | None:
     return float(ratio) if ratio > 1 + 4 * 1.17 / np.sqrt(fit.count) else None
 
 
-def _limited_alone(fit: "Fit") -> list[str]:
+def _limited_alone(fit: AbstractFit) -> list[str]:
     """Numbers that ended on a limit of their own, not only on one that they share."""
     rows = np.asarray(fit.limits)[:, :-1]
     touched = active(np.asarray(fit.limits), np.asarray(fit.values) / fit.settings["scale"])
@@ -99,13 +98,25 @@ def _joined(names: Sequence[str]) -> str:
     return f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def text_of(fit: "Fit") -> str:
+def verdict_of(fit: AbstractFit) -> str:
+    """How far to believe the numbers, in one sentence."""
+    reservations = warnings_of(fit)
+    if reservations:
+        return f"To be used with care: {'; '.join(reservations)}."
+    if _met_exactly(fit):
+        return "Believable: converged, and nothing is left but rounding: the data have no noise."
+    return "Believable: converged, and what is left looks like noise."
+
+
+def text_of(fit: AbstractFit) -> str:
     """A line for every free number, misfits, and the verdict, aligned."""
-    settings = fit.settings
-    width, alone = max(8, *map(len, fit.names)), _limited_alone(fit)
-    lines = [
-        f"{'fit':<{width}}  {fit.system.name}, {fit.count} numbers of {counted(fit.records)}, "
-        f"{settings['segments']} segments of {settings['segment']:.3g} s tied end to end",
+    settings, alone = fit.settings, _limited_alone(fit)
+    rows = [
+        (
+            "fit",
+            f"{fit.system.name}, {fit.count} numbers of {counted(fit.records)}, "
+            f"{settings['segments']} segments of {settings['segment']:.3g} s tied end to end",
+        )
     ]
     for name, value, error, unit in zip(fit.names, fit.values, fit.errors, fit.units, strict=True):
         shown = f"{with_error(value, error)}{unit_after(unit)}"
@@ -115,25 +126,22 @@ def text_of(fit: "Fit") -> str:
         if name in fit.profiles:
             low, high = fit.profiles[name]
             shown += f", by profile 95 % from {low:.4g} to {high:.4g}"
-        lines.append(f"{name:<{width}}  {shown}")
-    lines.append(f"{'misfit':<{width}}  {_by_channel(fit, fit.misfit())} (root mean square)")
+        rows.append((name, shown))
+    rows.append(("misfit", f"{_by_channel(fit, fit.misfit())} (root mean square)"))
     if fit.held:
         theirs = _by_channel(fit, fit.misfit(held=True))
-        lines.append(f"{'held':<{width}}  {theirs} ({counted(fit.held)} held back)")
-    lines.append(f"{'known':<{width}}  {settings['words']}")
-    lines.append(
-        f"{'numbers':<{width}}  condition {fit.condition:.2g}, AIC {fit.aic:.6g}, BIC {fit.bic:.6g}"
-    )
-    lines.append(f"{'verdict':<{width}}  {fit.verdict}")
-    return "\n".join(lines)
+        rows.append(("held", f"{theirs} ({counted(fit.held)} held back)"))
+    criteria = f"condition {fit.condition:.2g}, AIC {fit.aic:.6g}, BIC {fit.bic:.6g}"
+    rows += [("known", settings["words"]), ("numbers", criteria), ("verdict", verdict_of(fit))]
+    return aligned(rows)
 
 
-def counted(records: "tuple[Record, ...]") -> str:
+def counted(records: tuple[Record, ...]) -> str:
     """How many records, in words."""
     return f"{len(records)} record{'s' * (len(records) != 1)}"
 
 
-def _by_channel(fit: "Fit", values: np.ndarray) -> str:
+def _by_channel(fit: AbstractFit, values: np.ndarray) -> str:
     triples = zip(fit.channels, values, fit.channel_units, strict=True)
     return ", ".join(f"{name} {value:.3g}{unit_after(unit)}" for name, value, unit in triples)
 
@@ -148,7 +156,7 @@ def with_error(value: float, error: float) -> str:
     return f"{value:.{min(digits, 15)}g} ± {error:.2g}"
 
 
-def summary_of(fit: "Fit") -> dict[str, Any]:
+def summary_of(fit: AbstractFit) -> dict[str, Any]:
     """A fit in numbers and words that JSON can hold; what is not finite becomes None."""
 
     def by_channel(values: Any) -> dict[str, float | None]:
@@ -198,8 +206,8 @@ def summary_of(fit: "Fit") -> dict[str, Any]:
             "correlation": by_channel(white.correlation),
             "spread": by_channel(white.spread),
         },
-        "warnings": list(fit.warnings),
-        "verdict": fit.verdict,
+        "warnings": list(warnings_of(fit)),
+        "verdict": verdict_of(fit),
         "converged": fit.converged,
         "settings": {
             key: finite_or_none(value) if isinstance(value, float) else value

@@ -8,6 +8,7 @@ import numpy as np
 
 from .._batches import in_batches
 from .._checks import as_count, as_scalar
+from .._printing import aligned
 from .._suggest import quoted, suggestion
 from .._typing import AnyArray, Number, Params, Samples, Times
 from .._units import unit_after
@@ -59,21 +60,19 @@ class ForcesAlong(eqx.Module):
 
     def __str__(self) -> str:
         known = np.all(np.isfinite(self.forces), axis=1)
-        lines = [
-            f"forces along {self.name}: {len(self.ts)} samples, {np.sum(~known)} too near to ends "
-            "and gaps"
-        ]
-        width = max(8, *(len(name) for name, _ in self.coordinates))
+        rows = []
         for i, (name, unit) in enumerate(self.coordinates):
             column, error = self.forces[known, i], self.errors[known, i]
             how = "estimated" if self.estimated[i] else "given"
             size = f"rms {np.sqrt(np.mean(column**2)):.3g} ± {np.median(error):.2g}"
-            lines.append(
-                f"  {name:<{width}}  {size if len(column) else 'unknown'}"
-                f"{unit_after(_FORCE_UNITS.get(unit, ''))}; noise {self.noise[i]:.3g}"
-                f"{unit_after(unit)} ({how}), degree {self.degree} over {self.windows[i]:.3g} s"
+            shown = (
+                f"{size if len(column) else 'unknown'}{unit_after(_FORCE_UNITS.get(unit, ''))}; "
+                f"noise {self.noise[i]:.3g}{unit_after(unit)} ({how}), degree {self.degree} over "
+                f"{self.windows[i]:.3g} s"
             )
-        return "\n".join(lines)
+            rows.append((name, shown))
+        lacking = f"{np.sum(~known)} too near to ends and gaps"
+        return aligned(rows, f"forces along {self.name}: {len(self.ts)} samples, {lacking}")
 
 
 def _asked(
@@ -114,7 +113,8 @@ def forces_along(
 
     Args:
         system: a machine with a Lagrangian.
-        record: a `Record` of all its coordinates, or what makes one (`as_records`).
+        record: a `Record` of all its coordinates, or what makes one: arrays `(ts, qs)` of shapes
+            (k,) [s] and (k, n), a mapping, a `Trajectory` or a file.
         params: the system's own if None.
         window: length of the windows [s]; None chooses it for each coordinate, as long as the
             polynomials follow the motion within its noise.
@@ -122,6 +122,9 @@ def forces_along(
 
     Errors are those of noise that is independent from sample to sample, as the record gives it
     (`noise`), or as the residuals show. They leave out what a window that is too long rounds off.
+
+    Returns:
+        A `ForcesAlong`: Q and its errors, shape (k, n) [N for a length, N m for an angle].
 
     Raises:
         ValueError: a coordinate is not measured, or no window has enough samples.
@@ -139,7 +142,7 @@ def forces_along(
     total, *slopes = in_batches(_forces_at, laws, columns, values)
     by_state = np.stack(slopes, axis=-1)  # (k, force, coordinate, derivative)
     variance = np.einsum("kaji,kjil,kajl->ka", by_state, covariances, by_state)
-    own = np.sqrt(np.diagonal(covariances, axis1=-2, axis2=-1))
+    spread = np.sqrt(np.diagonal(covariances, axis1=-2, axis2=-1))
     return ForcesAlong(
         ts=measured.ts,
         qs=q,
@@ -147,9 +150,9 @@ def forces_along(
         qdds=qdd,
         forces=total,
         errors=np.sqrt(variance),
-        qs_errors=own[..., 0],
-        qds_errors=own[..., 1],
-        qdds_errors=own[..., 2],
+        qs_errors=spread[..., 0],
+        qds_errors=spread[..., 1],
+        qdds_errors=spread[..., 2],
         noise=noise,
         windows=windows,
         degree=degree,
@@ -160,18 +163,18 @@ def forces_along(
 
 
 def _one_record(data: Any, names: tuple[str, ...]) -> Record:
-    found, *others = as_records(data, names)
+    record, *others = as_records(data, names)
     if others:
         raise ValueError(
             f"`record` must be one motion, but there are {1 + len(others)}: take them one by one"
         )
     for name in names:
-        if name not in found.channels:
+        if name not in record.channels:
             raise ValueError(
-                f"record {quoted(found.name)} must have every coordinate measured to tell forces, "
-                f"but has no {name!r}.{suggestion(name, found.channels)}"
+                f"record {quoted(record.name)} must have every coordinate measured to tell forces, "
+                f"but has no {name!r}.{suggestion(name, record.channels)}"
             )
-    return found
+    return record
 
 
 def _derivatives(

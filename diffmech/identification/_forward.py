@@ -49,41 +49,41 @@ def followed(
         reach: how many segments the first beginning has.
     """
     record = problem.segments.record
-    place = np.arange(len(record)) - np.searchsorted(record, record)
-    first = place == 0
+    number = np.arange(len(record)) - np.searchsorted(record, record)
+    first = number == 0
     z, states = z.copy(), states.copy()
     states[:, first] = np.where(np.isnan(states[:, first]), begin, states[:, first])
     whole, had = problem.segments.longest, 1
     reach = min(reach, whole)
-    own = len(problem.machine.free.leaves)
+    of_machine = len(problem.machine.free.leaves)
     # A number that starts at zero is not pinned there: its scale is one.
-    size = _UNSURE * np.where(z[0, :own] != 0, np.abs(z[0, :own]), 1.0)
-    anchors = np.zeros((own, problem.p + 1))
-    anchors[:, :own], anchors[:, -1] = np.diag(1 / size), -z[0, :own] / size
+    size = _UNSURE * np.where(z[0, :of_machine] != 0, np.abs(z[0, :of_machine]), 1.0)
+    anchors = np.zeros((of_machine, problem.p + 1))
+    anchors[:, :of_machine], anchors[:, -1] = np.diag(1 / size), -z[0, :of_machine] / size
     while True:
-        inside = place < reach
-        states = _gone_on(problem, z, states, place, had, reach)
+        inside = number < reach
+        states = _gone_on(problem, z, states, number, had, reach)
         part = beginning(problem, inside, slack)
         last = reach >= whole
         if not last:  # what a beginning does not tell stays where it was guessed
             part = part._replace(priors=np.concatenate([part.priors, anchors]))
-        found = descend(
+        descent = descend(
             part, z, states[:, inside], part.segments.longest,
             ALL_STEPS if last else _STEPS, frozen, partial(look, reach),
         )  # fmt: skip
-        if last or found.stopped:
+        if last or descent.stopped:
             break
-        order = _distinct(found)[: max(int(np.ceil(_KEPT * len(z))), min(_FEWEST, len(z)))]
-        z, states = found.z[order], states[order]
-        states[:, inside] = found.states[order]
+        order = _distinct(descent)[: max(int(np.ceil(_KEPT * len(z))), min(_FEWEST, len(z)))]
+        z, states = descent.z[order], states[order]
+        states[:, inside] = descent.states[order]
         reach, had = min(int(np.ceil(_FURTHER * reach)), whole), reach
     if not last:  # stopped: the rest is where the motion goes on to
-        order = np.argsort(found.cost)[:1]
-        z, states = found.z[order], states[order]
-        states[:, inside] = found.states[order]
-        states = _gone_on(problem, z, states, place, reach, whole)
+        order = np.argsort(descent.cost)[:1]
+        z, states = descent.z[order], states[order]
+        states[:, inside] = descent.states[order]
+        states = _gone_on(problem, z, states, number, reach, whole)
         return descend(problem, z, states, whole, 0)._replace(stopped=True)
-    return found.chosen(_distinct(found)[:1])
+    return descent.chosen(_distinct(descent)[:1])
 
 
 def carried_on(
@@ -97,31 +97,31 @@ def carried_on(
     The best is left; without `look` it stays as it is.
     """
     record, whole = problem.segments.record, problem.segments.longest
-    place = np.arange(len(record)) - np.searchsorted(record, record)
+    number = np.arange(len(record)) - np.searchsorted(record, record)
     states = np.full((len(z), len(record), starts.shape[-1]), np.nan)
-    states[:, place == 0] = starts
-    states = _gone_on(problem, z, states, place, 1, whole)
+    states[:, number == 0] = starts
+    states = _gone_on(problem, z, states, number, 1, whole)
     if look is None:
         return descend(problem, z, states, whole, 0).best(1)
     seen = partial(look, whole)
-    found = descend(problem, z, states, whole, _FEW_STEPS if len(z) > 1 else 0, look=seen)
-    found = found.chosen(_distinct(found)[:1])
-    if found.stopped or found.settled[0]:
-        return found
-    return descend(problem, found.z, found.states, whole, ALL_STEPS, look=seen)
+    descent = descend(problem, z, states, whole, _FEW_STEPS if len(z) > 1 else 0, look=seen)
+    descent = descent.chosen(_distinct(descent)[:1])
+    if descent.stopped or descent.settled[0]:
+        return descent
+    return descend(problem, descent.z, descent.states, whole, ALL_STEPS, look=seen)
 
 
-def _distinct(found: Descent) -> np.ndarray:
-    """Guesses that have come to different places, the best first.
+def _distinct(descent: Descent) -> np.ndarray:
+    """Guesses that have come to different numbers, the best first.
 
     One that is still torn fits anything: those that hold together come before.
     """
-    order = np.lexsort((found.cost, ~found.settled))
-    size = np.maximum(np.max(np.abs(found.z), axis=0), 1e-300)
+    order = np.lexsort((descent.cost, ~descent.settled))
+    size = np.maximum(np.max(np.abs(descent.z), axis=0), 1e-300)
     kept: list[int] = []
     for i in order:
-        apart = [np.max(np.abs(found.z[i] - found.z[j]) / size) for j in kept]
-        if min(apart, default=np.inf) > _SAME and np.isfinite(found.cost[i]):
+        apart = [np.max(np.abs(descent.z[i] - descent.z[j]) / size) for j in kept]
+        if min(apart, default=np.inf) > _SAME and np.isfinite(descent.cost[i]):
             kept.append(int(i))
     return np.array(kept or [int(order[0])])
 
@@ -141,19 +141,19 @@ def beginning(problem: Problem, inside: np.ndarray, slack: float) -> Problem:
 
 
 def _gone_on(
-    problem: Problem, z: np.ndarray, states: np.ndarray, place: np.ndarray, had: int, reach: int
+    problem: Problem, z: np.ndarray, states: np.ndarray, number: np.ndarray, had: int, reach: int
 ) -> np.ndarray:
     """States of the segments from number `had` to `reach`, where they are not measured."""
     segments, records = problem.segments, len(problem.records)
-    new = np.flatnonzero((place >= had) & (place < reach))
+    new = np.flatnonzero((number >= had) & (number < reach))
     if not len(new):
         return states
-    last = np.array([np.flatnonzero((segments.record == r) & (place < had))[-1]
+    last = np.array([np.flatnonzero((segments.record == r) & (number < had))[-1]
                      for r in range(records)])  # fmt: skip
     times = np.full((records, segments.longest), np.nan)
-    times[segments.record[new], place[new] - had] = segments.start[new]
-    found = _carried(problem.machine, z, states[:, last], segments.start[last], times)
-    there = found[:, segments.record[new], place[new] - had]
+    times[segments.record[new], number[new] - had] = segments.start[new]
+    carried = _carried(problem.machine, z, states[:, last], segments.start[last], times)
+    there = carried[:, segments.record[new], number[new] - had]
     states = states.copy()
     states[:, new] = np.where(np.isnan(states[:, new]), there, states[:, new])
     return states
@@ -167,11 +167,11 @@ def _carried(
     A motion that fails stays at its last state.
     """
     guesses, records, m = states.shape
-    own, n = len(machine.free.leaves), m // 2
+    of_machine, n = len(machine.free.leaves), m // 2
     end = np.nanmax(np.concatenate([times, t0[:, None]], axis=1), axis=1)
     lanes = states.reshape(-1, m)
     leaves = parameter_paths(machine.system.params)
-    values = np.repeat(z[:, :own] * machine.free.scale, records, axis=0)
+    values = np.repeat(z[:, :of_machine] * machine.free.scale, records, axis=0)
     changed = written_into(leaves, machine.free.leaves, values)
     run = ensemble(
         machine.system,
@@ -184,6 +184,6 @@ def _carried(
         reduce=Samples(np.tile(times, (guesses, 1))),
         progress=False,
     )
-    found = np.concatenate(run.values["samples"], axis=-1)
-    found = np.where(np.isfinite(found), found, lanes[:, None])
-    return found.reshape(guesses, records, times.shape[1], m)
+    samples = np.concatenate(run.values["samples"], axis=-1)
+    samples = np.where(np.isfinite(samples), samples, lanes[:, None])
+    return samples.reshape(guesses, records, times.shape[1], m)

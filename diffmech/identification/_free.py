@@ -64,14 +64,14 @@ class Free(NamedTuple):
 
 
 def written_into(
-    own: Mapping[str, Any], leaves: tuple[tuple[str, tuple[int, ...]], ...], values: Any
+    by_path: Mapping[str, Any], leaves: tuple[tuple[str, tuple[int, ...]], ...], values: Any
 ) -> dict[str, Any]:
     """The leaves that free numbers are in, by path, shape (lanes, ...), for values (lanes, p)."""
     changed: dict[str, Any] = {}
     for i, (leaf, index) in enumerate(leaves):
         if leaf not in changed:
-            shape = np.shape(own[leaf])
-            changed[leaf] = jnp.broadcast_to(jnp.asarray(own[leaf]), (values.shape[0], *shape))
+            shape = np.shape(by_path[leaf])
+            changed[leaf] = jnp.broadcast_to(jnp.asarray(by_path[leaf]), (values.shape[0], *shape))
         value = values[:, i]
         changed[leaf] = changed[leaf].at[(slice(None), *index)].set(value) if index else value
     return changed
@@ -85,19 +85,19 @@ class InPrograms(NamedTuple):
 
     Attributes:
         leaves: for each, the leaf's path and the index into it.
-        place: where the free numbers are among them, shape (p,).
+        indices: where the free numbers are among them, shape (p,).
         start, scale: as of `Free`; those that are not free are measured by one.
     """
 
     leaves: tuple[tuple[str, tuple[int, ...]], ...]
-    place: np.ndarray
+    indices: np.ndarray
     start: np.ndarray
     scale: np.ndarray
 
     def filled(self, z: np.ndarray) -> np.ndarray:
         """z of all numbers, shape (lanes, k), for z of the free ones, (lanes, p)."""
         every = np.tile(self.start / self.scale, (len(z), 1))
-        every[:, self.place] = z
+        every[:, self.indices] = z
         return every
 
 
@@ -106,14 +106,14 @@ def in_programs(free: Free, params: Params) -> InPrograms:
     order, values = parameter_names(params), parameter_paths(params)
     wanted = set(free.leaves)
     for path in parameter_parts(params, Damper):
-        own = {(f"{path}.{name}", ()) for name in FRICTIONS}
-        wanted |= own if own & wanted else set()
+        friction = {(f"{path}.{name}", ()) for name in FRICTIONS}
+        wanted |= friction if friction & wanted else set()
     leaves = sorted(wanted, key=lambda one: (order.index(one[0]), one[1]))
-    place = np.array([leaves.index(one) for one in free.leaves])
-    start = np.array([float(np.asarray(values[leaf])[index]) for leaf, index in leaves])
+    indices = np.array([leaves.index(one) for one in free.leaves])
+    start = np.array([float(np.asarray(values[leaf])[entry]) for leaf, entry in leaves])
     scale = np.ones(len(leaves))
-    start[place], scale[place] = free.start, free.scale
-    return InPrograms(tuple(leaves), place, start, scale)
+    start[indices], scale[indices] = free.start, free.scale
+    return InPrograms(tuple(leaves), indices, start, scale)
 
 
 def free_numbers(
@@ -127,10 +127,10 @@ def free_numbers(
     Raises:
         ValueError: no such parameter, one named twice, a bound or start that makes no sense.
     """
-    found = named_numbers(system.params, [free] if isinstance(free, str) else list(free))
+    named = named_numbers(system.params, [free] if isinstance(free, str) else list(free))
     order = parameter_names(system.params)
-    names, values = found.names, found.read(system.params)
-    leaves = [(order[leaf], index) for leaf, index in found.where]
+    names, values = named.names, named.read(system.params)
+    leaves = [(order[leaf], index) for leaf, index in named.where]
     for path, value in _by_entry(system.params, guess or {}, names, "guess").items():
         values[names.index(path)] = value
     sizes = np.abs(values)
@@ -160,7 +160,7 @@ def _by_entry(
     params: Params, given: Mapping[str, Any], names: tuple[str, ...], label: str
 ) -> dict[str, Any]:
     """What is given by path, for every free entry it is about."""
-    found = {}
+    by_entry = {}
     for path, value in given.items():
         parts = path.split(_MINUS) if label == "bounds" else [path]
         entries = [entry for part in parts for entry in named_numbers(params, [part]).names]
@@ -174,8 +174,8 @@ def _by_entry(
             raise ValueError(
                 f"`{label}` must name one number or the difference of two, but is {quoted(path)}"
             )
-        found.update({path: value} if len(parts) > 1 else dict.fromkeys(entries, value))
-    return found
+        by_entry.update({path: value} if len(parts) > 1 else dict.fromkeys(entries, value))
+    return by_entry
 
 
 def _limits(
@@ -222,14 +222,16 @@ def _limits(
             row(about, low)
         if np.isfinite(high):
             row({i: -factor for i, factor in about.items()}, -high)
-    own = parameter_paths(system.params)
-    places = {one: i for i, one in enumerate(leaves)}
+    parameters = parameter_paths(system.params)
+    index = {one: i for i, one in enumerate(leaves)}
     for body in principal_moments(system.params):
-        if not any(one in places for one in body):
+        if not any(one in index for one in body):
             continue
         for k in range(3):  # the sum of the other two is not smaller
             signs = [-1.0 if j == k else 1.0 for j in range(3)]
             pairs = list(zip(signs, body, strict=True))
-            fixed = [s * float(np.asarray(own[x[0]])[x[1]]) for s, x in pairs if x not in places]
-            row({places[x]: s for s, x in pairs if x in places}, -sum(fixed, start=0.0))
+            fixed = [
+                s * float(np.asarray(parameters[x[0]])[x[1]]) for s, x in pairs if x not in index
+            ]
+            row({index[x]: s for s, x in pairs if x in index}, -sum(fixed, start=0.0))
     return np.array(rows).reshape(-1, p + 1)

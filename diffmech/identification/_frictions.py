@@ -58,7 +58,7 @@ def compare_frictions(
 ) -> Comparison:
     """Fit a machine with one law of friction after the other, and sort them.
 
-        F = −(c + c₂ |v| + F_c/√(v² + v₀²)) v
+        F = −(c + c₂ |v| + F_c/√(v² + v₀²)) v   [N, or N m about a hinge]
         dm.compare_frictions(rod, swings, ["length"], {"hinge": "theta"}, holdout=["swing 3"])
 
     Each law frees its coefficients in all `dampers`, none of which may become negative, and sets
@@ -79,6 +79,9 @@ def compare_frictions(
     A coefficient starts at the machine's own value where that is above zero, else where its term
     accelerates the machine by 1 % of what was measured.
 
+    Returns:
+        A `Comparison` of one fit for each law, the preferred one first.
+
     Raises:
         ValueError: a path that is no `Damper`, a speed that is unknown, not measured or zero, an
             unknown law; and what `fit` refuses.
@@ -97,24 +100,24 @@ def compare_frictions(
     halves = half_windows(fitted, noise)
     first: dict[str, float] = {}
     for path, name in dampers.items():
-        place = _coordinate(system, path, name)
-        speed, change = _sizes(fitted, halves, seen, place, path, name)
-        first |= _starts(system, path, _state(fitted[0], seen, place, speed), change)
+        index = _coordinate(system, path, name)
+        speed, change = _sizes(fitted, halves, seen, index, path, name)
+        first |= _starts(system, path, _state(fitted[0], seen, index, speed), change)
         first[f"{path}.smoothing"] = _WIDTH * speed
     coefficients = [f"{path}.{term}" for path in dampers for term in FRICTIONS]
     fits = {}
     for law in chosen:
         freed = [f"{path}.{term}" for path in dampers for term in _LAWS[law]]
         others = [path for path in coefficients if path not in freed]
-        found = fit(
+        one_fit = fit(
             system.with_params({**first, **dict.fromkeys(others, 0.0)}),
             list(records),
             [*free, *freed],
             **_without(options, others),
         )
-        if found.settings["interrupted"]:
+        if one_fit.settings["interrupted"]:
             raise KeyboardInterrupt
-        fits[law] = found
+        fits[law] = one_fit
     return compare(fits)
 
 
@@ -182,13 +185,13 @@ def _sizes(
     records: tuple[Record, ...],
     halves: np.ndarray,
     seen: Measure,
-    place: int,
+    index: int,
     path: str,
     name: str,
 ) -> tuple[float, float]:
     """Root mean squares of a coordinate's rate and of the rate's, by the smoothed samples."""
-    direct = seen.rates[place] >= 0
-    channel = seen.rates[place] if direct else seen.coordinates[place]
+    direct = seen.rates[index] >= 0
+    channel = seen.rates[index] if direct else seen.coordinates[index]
     if channel < 0:
         raise ValueError(
             f"`dampers[{path!r}]` must be measured, but the records do not show {quoted(name)} by "
@@ -208,11 +211,11 @@ def _sizes(
     return float(speed), float(change)
 
 
-def _state(record: Record, seen: Measure, place: int, speed: float) -> tuple[Any, Any]:
+def _state(record: Record, seen: Measure, index: int, speed: float) -> tuple[Any, Any]:
     """A state in which one coordinate moves at its usual speed, the others not."""
     values = np.asarray(record.values)
     q = [_first(values[:, c]) if c >= 0 else 0.0 for c in seen.coordinates]
-    return jnp.array(q), jnp.zeros(len(q)).at[place].set(speed)
+    return jnp.array(q), jnp.zeros(len(q)).at[index].set(speed)
 
 
 def _first(column: np.ndarray) -> float:
@@ -230,8 +233,8 @@ def _starts(
         return acceleration_of(system.laws, *state, jnp.zeros(()), params)
 
     by = np.abs(jax.jacfwd(accelerated)(jnp.zeros(len(paths)))).max(axis=0)
-    own = named_numbers(system.params, paths).read(system.params)
+    present = named_numbers(system.params, paths).read(system.params)
     with np.errstate(divide="ignore", invalid="ignore"):
         scaled = _FIRST * change / by
     scaled = np.where(np.isfinite(scaled) & (scaled > 0), scaled, 1.0)  # felt nowhere near
-    return dict(zip(paths, map(float, np.where(own > 0, own, scaled)), strict=True))
+    return dict(zip(paths, map(float, np.where(present > 0, present, scaled)), strict=True))

@@ -37,23 +37,23 @@ def grown(
         if not tried.stopped:
             tried = tried.best(-(-len(z) // 4))
             z, states = tried.z, tried.states
-    found = None
+    descent = None
     while True:
         # The last stretch may be twice as long: differences grow no more than along two others.
         last = 2 * horizon >= whole
         horizon = whole if last else horizon
         try:
-            found = descend(
+            descent = descend(
                 problem, z, states, horizon, ALL_STEPS if last else _ROUGH_STEPS, False,
                 partial(look, horizon), SETTLED if last else _ROUGHLY, damping,
             )  # fmt: skip
         except KeyboardInterrupt:  # before its first step
-            if found is None:
+            if descent is None:
                 raise
-            return found.best(1)._replace(stopped=True)
-        if last or found.stopped:
-            return found.best(1)
-        found = found.best(max(-(-len(z) // 4), 1))
-        z, states = found.z, found.states
-        damping = _LATER_DAMPING if np.all(found.settled) else FIRST_DAMPING
+            return descent.best(1)._replace(stopped=True)
+        if last or descent.stopped:
+            return descent.best(1)
+        descent = descent.best(max(-(-len(z) // 4), 1))
+        z, states = descent.z, descent.states
+        damping = _LATER_DAMPING if np.all(descent.settled) else FIRST_DAMPING
         horizon = min(4 * horizon, whole)

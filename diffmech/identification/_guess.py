@@ -36,8 +36,8 @@ def smoothed(record: Record, column: int, centres: np.ndarray, half: float) -> n
     if np.isnan(half):
         return _by_differences(record.ts, values, centres)
     inner = np.unique(np.concatenate([centres, record.ts]))
-    found = local_polynomials(record.ts, values, inner, half, _DEGREE).states
-    sound = np.flatnonzero(np.isfinite(found[:, 0]))
+    derivatives = local_polynomials(record.ts, values, inner, half, _DEGREE).states
+    sound = np.flatnonzero(np.isfinite(derivatives[:, 0]))
     if not len(sound):
         return _by_differences(record.ts, values, centres)
     right = np.clip(np.searchsorted(inner[sound], centres), 0, len(sound) - 1)
@@ -45,7 +45,7 @@ def smoothed(record: Record, column: int, centres: np.ndarray, half: float) -> n
     nearer = np.abs(inner[sound[left]] - centres) < np.abs(inner[sound[right]] - centres)
     nearest = sound[np.where(nearer, left, right)]
     late = centres - inner[nearest]
-    value, rate, bend = found[nearest].T
+    value, rate, bend = derivatives[nearest].T
     return np.stack([value + late * (rate + 0.5 * late * bend), rate + late * bend, bend], axis=1)
 
 
@@ -59,8 +59,9 @@ def _by_differences(ts: np.ndarray, values: np.ndarray, centres: np.ndarray) -> 
 
 def noise_of_channel(records: tuple[Record, ...], column: int) -> float:
     """The standard deviation that neighbouring samples show; NaN where there are too few."""
-    found = [chosen_half(r.ts, np.asarray(r.values[:, column]), None, _DEGREE)[1] for r in records]
-    known = [noise for noise in found if np.isfinite(noise) and noise > 0]
+    columns = [(r.ts, np.asarray(r.values[:, column])) for r in records]
+    estimates = [chosen_half(ts, values, None, _DEGREE)[1] for ts, values in columns]
+    known = [noise for noise in estimates if np.isfinite(noise) and noise > 0]
     return float(np.sqrt(np.mean(np.square(known)))) if known else np.nan
 
 
@@ -77,17 +78,17 @@ def states_from_samples(
     NaN.
     """
     n = len(coordinates)
-    found = np.full((len(segments.start), 2 * n), np.nan)
+    states = np.full((len(segments.start), 2 * n), np.nan)
     for r, record in enumerate(records):
-        own = np.flatnonzero(segments.record == r)
-        centres = segments.start[own]
+        here = np.flatnonzero(segments.record == r)
+        centres = segments.start[here]
         for i in range(n):
             if coordinates[i] >= 0:
                 seen = smoothed(record, coordinates[i], centres, halves[r, coordinates[i]])
-                found[own, i], found[own, n + i] = seen[:, 0], seen[:, 1]
+                states[here, i], states[here, n + i] = seen[:, 0], seen[:, 1]
             if rates[i] >= 0:
-                found[own, n + i] = smoothed(record, rates[i], centres, halves[r, rates[i]])[:, 0]
-    return found
+                states[here, n + i] = smoothed(record, rates[i], centres, halves[r, rates[i]])[:, 0]
+    return states
 
 
 def parameters_from_accelerations(
@@ -104,9 +105,9 @@ def parameters_from_accelerations(
     """
     every = sum(len(record.ts) for record in records) // _MOST_STATES + 1
     parts = []
-    for record, own in zip(records, halves, strict=True):
+    for record, windows in zip(records, halves, strict=True):
         ts = np.asarray(record.ts[::every])
-        seen = np.stack([smoothed(record, c, ts, own[c]) for c in coordinates], axis=2)
+        seen = np.stack([smoothed(record, c, ts, windows[c]) for c in coordinates], axis=2)
         parts.append(np.concatenate([ts[:, None], seen.reshape(len(ts), -1)], axis=1))
     table = np.concatenate(parts)
     table = table[np.all(np.isfinite(table), axis=1)]
@@ -120,8 +121,8 @@ def parameters_from_accelerations(
 
     def rows_at(z: np.ndarray) -> np.ndarray:
         states = States(q, qd, ts, np.tile(z * free.scale, (len(ts), 1)))
-        found, by = accelerations(balance, states)
-        rows = np.concatenate([by * free.scale, (found - qdd)[..., None]], axis=-1)
+        modelled, by = accelerations(balance, states)
+        rows = np.concatenate([by * free.scale, (modelled - qdd)[..., None]], axis=-1)
         rows = (rows / scale[:, None]).reshape(-1, len(z) + 1)
         return np.where(np.all(np.isfinite(rows), axis=1)[:, None], rows, 0.0)
 
@@ -133,8 +134,8 @@ def parameters_from_accelerations(
         factor, cost = huber(here[:, -1], bound)
         rows = factor[:, None] * here
         sizes = np.sqrt(np.sum(rows[:, :-1] ** 2, axis=0))
-        held = np.sqrt(damping) * np.where(sizes > 0, sizes, 1.0)
-        step = limited(np.concatenate([rows, np.c_[np.diag(held), 0 * held]]), limits, z)
+        weights = np.sqrt(damping) * np.where(sizes > 0, sizes, 1.0)
+        step = limited(np.concatenate([rows, np.c_[np.diag(weights), 0 * weights]]), limits, z)
         there = rows_at(z + step)
         gain = 1 - np.sum(huber(there[:, -1], bound)[1]) / np.sum(cost)
         if gain > 0:

@@ -76,7 +76,7 @@ def edges_of(
     far: float,
 ) -> tuple[Edge, ...]:
     """The limits of several numbers that z touches."""
-    found = []
+    edges = []
     for row in limits[active(limits, z)]:
         factors = row[:-1] / scale
         involved = np.flatnonzero(factors)
@@ -90,8 +90,8 @@ def edges_of(
         most = np.nan
         if np.linalg.matrix_rank(rows[:, :-1], 1e-11) == len(z):
             most = interval(rows, limits, z, row[:-1], far)[1] - row[-1]
-        found.append(Edge(text, float(most / size)))
-    return tuple(found)
+        edges.append(Edge(text, float(most / size)))
+    return tuple(edges)
 
 
 def _term(factor: float, name: str) -> str:
@@ -104,6 +104,6 @@ def allowed(limits: np.ndarray, i: int) -> tuple[float, float]:
     p = limits.shape[1] - 1
     ends = []
     for sign in (1.0, -1.0):
-        found = linprog(sign * np.eye(p)[i], -limits[:, :-1], -limits[:, -1], bounds=(None, None))
-        ends.append(sign * found.fun if found.status == 0 else -sign * np.inf)
+        optimum = linprog(sign * np.eye(p)[i], -limits[:, :-1], -limits[:, -1], bounds=(None, None))
+        ends.append(sign * optimum.fun if optimum.status == 0 else -sign * np.inf)
     return ends[0], ends[1]

@@ -29,24 +29,24 @@ Exponents = dict[Register, int]
 
 
 class Letter(NamedTuple):
-    """A factor of coefficients: its place on the tape, and how long it is to read."""
+    """A factor of coefficients: its register, and how long it is to read."""
 
-    place: Register
+    register: Register
     weight: float
 
 
 def names_of(balance: Balance) -> dict[Register, str]:
-    """The path of every parameter that has no number on the tape, by place."""
+    """The path of every parameter that has no number on the tape, by register."""
     leaves = jax.tree.leaves(balance.inputs[-1])
     return {
-        int(place): entry_name(path, index)
+        int(register): entry_name(path, index)
         for path, leaf in zip(parameter_names(balance.params), leaves, strict=True)
-        for index, place in np.ndenumerate(leaf)
-        if not balance.tape.is_constant(int(place))
+        for index, register in np.ndenumerate(leaf)
+        if not balance.tape.is_constant(int(register))
     }
 
 
-def free_places(balance: Balance) -> list[Register]:
+def free_registers(balance: Balance) -> list[Register]:
     """Of the free numbers, in their order."""
     leaves = jax.tree.leaves(balance.inputs[-1])
     return [int(leaves[leaf][index]) for leaf, index in balance.free.where]
@@ -55,14 +55,16 @@ def free_places(balance: Balance) -> list[Register]:
 def coefficients_of(balance: Balance) -> list[Coefficient]:
     """Every c_k, those inside of functions of the state included."""
     tape, parameters = balance.tape, list(names_of(balance))
-    waiting = [int(p) for name in ("force", "place", "rate") for p in balance.places[name].ravel()]
-    found: list[Coefficient] = []
+    waiting = [
+        int(p) for name in ("force", "position", "rate") for p in balance.registers[name].ravel()
+    ]
+    coefficients: list[Coefficient] = []
     seen: set[Register] = set()
     for _ in range(_INSIDE):
         inside: set[Register] = set()
         for equation in terms(tape, waiting, parameters):
             for factors, coefficient in equation.items():
-                found.append(coefficient)
+                coefficients.append(coefficient)
                 inside.update(factors)
         # A width or a rest length inside of a function.
         mixed = [p for p in sorted(inside - seen) if varying_registers(tape, [p], parameters)]
@@ -75,7 +77,7 @@ def coefficients_of(balance: Balance) -> list[Coefficient]:
         ]
         if not waiting:
             break
-    return found
+    return coefficients
 
 
 class Alphabet:
@@ -83,7 +85,7 @@ class Alphabet:
 
     def __init__(self, balance: Balance):
         self.balance, self.tape, self.names = balance, balance.tape, names_of(balance)
-        self.free = free_places(balance)
+        self.free = free_registers(balance)
         self.letters: dict[Register, Letter] = {}
         self._sums: dict[Any, Register] = {}
 
@@ -91,20 +93,20 @@ class Alphabet:
         """A coefficient as a product of powers of letters; numbers and what is fixed fall out."""
         exponents: Exponents = {}
         cleared, below = _without_denominators(self.tape, coefficient)
-        for place, power in below.items():
-            self._spell(place, -power, exponents)
+        for register, power in below.items():
+            self._spell(register, -power, exponents)
         common = common_factors(cleared)
-        for place in common:
-            self._spell(place, 1, exponents)
+        for register in common:
+            self._spell(register, 1, exponents)
         rest = {without_all(factors, common): number for factors, number in cleared.items()}
         if len(rest) > 1:
-            place, weight = self._sum(rest)
-            self._note(place, weight, 1, exponents)
-        return {place: power for place, power in exponents.items() if power}
+            register, weight = self._sum(rest)
+            self._note(register, weight, 1, exponents)
+        return {register: power for register, power in exponents.items() if power}
 
-    def numbers_in(self, place: Register) -> list[int]:
-        """Which of the free numbers enter a place."""
-        needed = set(self.tape.needed_for([place]))
+    def numbers_in(self, register: Register) -> list[int]:
+        """Which of the free numbers enter a register."""
+        needed = set(self.tape.needed_for([register]))
         return [i for i, number in enumerate(self.free) if number in needed]
 
     def _sum(self, terms: Coefficient) -> tuple[Register, float]:
@@ -118,14 +120,14 @@ class Alphabet:
         weight = sum(len(factors) + 0.5 * (abs(value) != 1) for factors, value in key)
         return self._sums[key], float(weight)
 
-    def _spell(self, place: Register, power: int, exponents: Exponents) -> None:
+    def _spell(self, register: Register, power: int, exponents: Exponents) -> None:
         """One factor: a name, or a function of names."""
-        self._note(place, 1.0 if place in self.names else _FUNCTION, power, exponents)
+        self._note(register, 1.0 if register in self.names else _FUNCTION, power, exponents)
 
-    def _note(self, place: Register, weight: float, power: int, exponents: Exponents) -> None:
-        if self.numbers_in(place):
-            self.letters.setdefault(place, Letter(place, weight))
-            exponents[place] = exponents.get(place, 0) + power
+    def _note(self, register: Register, weight: float, power: int, exponents: Exponents) -> None:
+        if self.numbers_in(register):
+            self.letters.setdefault(register, Letter(register, weight))
+            exponents[register] = exponents.get(register, 0) + power
 
 
 def _without_denominators(

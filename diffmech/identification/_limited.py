@@ -13,7 +13,8 @@ def limited(rows: np.ndarray, limits: np.ndarray, z: np.ndarray) -> np.ndarray:
     """The step x that minimises ‖R x + e‖² with A (z + x) ≥ b.
 
     `rows` is (R, e), shape (k, p + 1), of full rank p; `limits` is (A, b), and z keeps them. By way
-    of the nearest point to the origin in a polyhedron (Lawson and Hanson 1974, chapter 23).
+    of the nearest point to the origin in a polyhedron (C. L. Lawson, R. J. Hanson, Solving Least
+    Squares Problems, Prentice-Hall, 1974, chapter 23).
     """
     p = rows.shape[1] - 1
     whole = triangle(rows)

@@ -76,24 +76,24 @@ def as_measure(
                 f"give `measure`.{suggestion(channel, known)}"
             )
     require_units(system, records)
-    places = tuple(known[channel] for channel in channels)
+    indices = tuple(known[channel] for channel in channels)
     units = list(system.coordinates.values())
     return Measure(
-        _chosen(places),
-        [places.index(i) if i in places else -1 for i in range(n)],
-        [places.index(n + i) if n + i in places else -1 for i in range(n)],
-        tuple(units[i] if i < n else f"{units[i - n]}/s" for i in places),
+        _chosen(indices),
+        [indices.index(i) if i in indices else -1 for i in range(n)],
+        [indices.index(n + i) if n + i in indices else -1 for i in range(n)],
+        tuple(units[i] if i < n else f"{units[i - n]}/s" for i in indices),
     )
 
 
 def require_units(system: AbstractSystem, records: Sequence[Record]) -> None:
     """Refuse a channel that is said to be in a unit of something else than its coordinate."""
-    own = dict(system.coordinates)
-    own |= {f"{name}_dot": rate_unit(unit) for name, unit in system.coordinates.items() if unit}
+    units = dict(system.coordinates)
+    units |= {f"{name}_dot": rate_unit(unit) for name, unit in system.coordinates.items() if unit}
     for record in records:
         for channel, unit in record.units:
-            wanted, found = own.get(channel, ""), in_si(unit)
-            if channel in record.channels and wanted and found and not _alike(found[0], wanted):
+            wanted, stated = units.get(channel, ""), in_si(unit)
+            if channel in record.channels and wanted and stated and not _alike(stated[0], wanted):
                 raise ValueError(
                     f"channel {quoted(channel)} of record {quoted(record.name)} must be in "
                     f"{wanted}, as in {system.name!r}, or in a unit of the same kind, but is said "
@@ -107,11 +107,11 @@ def _alike(one: str, other: str) -> bool:
 
 
 @lru_cache(maxsize=64)
-def _chosen(places: tuple[int, ...]) -> Callable[..., Any]:
+def _chosen(indices: tuple[int, ...]) -> Callable[..., Any]:
     """Entries of (q, q̇); the same function for the same entries, so that programs are shared."""
 
     def measure(q: Any, qd: Any, t: Any, params: Any) -> Any:
         del t, params
-        return jnp.concatenate([q, qd])[np.array(places)]
+        return jnp.concatenate([q, qd])[np.array(indices)]
 
     return measure

@@ -78,12 +78,12 @@ def _same_of(
     lanes = len(few.q)
     images = np.repeat([mirror.image(numbers) for mirror in mirrors], lanes, axis=0)
     many = few.kept(np.tile(np.arange(lanes), len(mirrors)))._replace(numbers=images)
-    wanted, found = balance.motions(few), balance.motions(many)
-    gaps = np.abs(found.qdd.reshape(len(mirrors), lanes, -1) - wanted.qdd) / wanted.size
+    given, mirrored = balance.motions(few), balance.motions(many)
+    gaps = np.abs(mirrored.qdd.reshape(len(mirrors), lanes, -1) - given.qdd) / given.size
     with np.errstate(invalid="ignore"):
-        same = np.all(gaps < _SAME, axis=2).ravel() & found.sound
+        same = np.all(gaps < _SAME, axis=2).ravel() & mirrored.sound
     if balance.m:
-        place, rate = balance.at(("place", "rate"), many)
-        same &= np.all(np.abs(np.concatenate([place, rate], axis=1)) < _SAME, axis=1)
+        position, rate = balance.at(("position", "rate"), many)
+        same &= np.all(np.abs(np.concatenate([position, rate], axis=1)) < _SAME, axis=1)
     good = np.all(same.reshape(-1, lanes), axis=1)
     return [mirror for mirror, is_good in zip(mirrors, good, strict=True) if is_good]

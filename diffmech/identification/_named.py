@@ -22,7 +22,7 @@ class NamedNumbers(NamedTuple):
     where: tuple[tuple[int, tuple[int, ...]], ...]
 
     def read(self, params: Any) -> np.ndarray:
-        """Their values, shape (numbers,)."""
+        """The numbers' values in a tree of parameters, shape (numbers,), each in its own unit."""
         leaves = jax.tree.leaves(params)
         return np.array([float(np.asarray(leaves[leaf])[index]) for leaf, index in self.where])
 
@@ -71,13 +71,13 @@ def named_numbers(params: Params, paths: Sequence[str]) -> NamedNumbers:
         leaf, index = parameter_place(params, path)
         shape = np.shape(parameter_paths(params)[leaf])
         for entry in [index] if index or not shape else np.ndindex(*shape):
-            place = (order.index(leaf), tuple(int(i) for i in entry))
-            if place in where:
+            number = (order.index(leaf), tuple(int(i) for i in entry))
+            if number in where:
                 raise ValueError(
                     f"`free` must name every number once, but {path!r} names "
-                    f"`{names[where.index(place)]}` again: leave one of them out"
+                    f"`{names[where.index(number)]}` again: leave one of them out"
                 )
-            where.append(place)
+            where.append(number)
             names.append(entry_name(leaf, entry))
     if not names:
         raise ValueError(

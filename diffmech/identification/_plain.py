@@ -38,7 +38,7 @@ class Plain(NamedTuple):
         problem: what it is about.
         z: numbers that x does not change keep these values, shape (p,).
         starts: of records, where x is zero, shape (R, m).
-        places: of the entries of x in (z, starts), flat; shape (d,).
+        entries: of x, which they are in (z, starts), flat; shape (d,).
         centre, spread: what is believed of x, and how surely, shape (d,).
         limits: rows (a, b) of a·x ≥ b, shape (k, d + 1).
         parts: records as they are compared.
@@ -48,7 +48,7 @@ class Plain(NamedTuple):
     problem: Problem
     z: np.ndarray
     starts: np.ndarray
-    places: np.ndarray
+    entries: np.ndarray
     centre: np.ndarray
     spread: np.ndarray
     limits: np.ndarray
@@ -69,24 +69,24 @@ class Plain(NamedTuple):
         """z, shape (G, p), and starts, shape (G, R, m), of guesses x, (G, d)."""
         p = len(self.z)
         whole = np.tile(np.concatenate([self.z, self.starts.ravel()]), (len(x), 1))
-        inside = self.places < p
-        whole[:, self.places[inside]] = x[:, inside]
-        whole[:, self.places[~inside]] += x[:, ~inside]
+        inside = self.entries < p
+        whole[:, self.entries[inside]] = x[:, inside]
+        whole[:, self.entries[~inside]] += x[:, ~inside]
         return whole[:, :p], whole[:, p:].reshape(len(x), *self.starts.shape)
 
     def drawn(self, count: int, rng: np.random.Generator) -> np.ndarray:
         """Guesses within the limits, shape (count, d), the first in the middle of all."""
-        own = np.count_nonzero(self.places < len(self.problem.machine.free.leaves))
-        found = np.zeros((0, len(self.centre)))
+        of_machine = np.count_nonzero(self.entries < len(self.problem.machine.free.leaves))
+        guesses = np.zeros((0, len(self.centre)))
         for _ in range(100):
             tried = self.centre + self.spread * rng.normal(size=(count, len(self.centre)))
-            factors = _FACTOR ** rng.normal(size=(count, own))
-            moved = np.where(self.centre[:own] != 0, self.centre[:own] * factors, tried[:, :own])
-            tried[:, :own] = moved
-            found = np.concatenate([found, tried[self.possible(tried)]])
-            if len(found) >= count:
+            factors = _FACTOR ** rng.normal(size=(count, of_machine))
+            moved, centre = tried[:, :of_machine], self.centre[:of_machine]
+            tried[:, :of_machine] = np.where(centre != 0, centre * factors, moved)
+            guesses = np.concatenate([guesses, tried[self.possible(tried)]])
+            if len(guesses) >= count:
                 break
-        return np.concatenate([self.centre[None], found])[:count]
+        return np.concatenate([self.centre[None], guesses])[:count]
 
     def possible(self, x: np.ndarray) -> np.ndarray:
         """Which guesses, shape (..., d), keep all limits, shape (...)."""
@@ -111,14 +111,15 @@ class Plain(NamedTuple):
         """
         z, starts = self.spread_out(x)
         machine, guesses = self.problem.machine, len(x)
-        own, n, records = len(machine.free.leaves), machine.system.n, len(self.parts)
+        of_machine, n, records = len(machine.free.leaves), machine.system.n, len(self.parts)
         first = np.array([float(record.ts[0]) for record in self.problem.records])
         counts = [int(np.searchsorted(part.ts, until, "right")) for part in self.parts]
         times = np.full((records, self.longest), np.nan)
         for r, (part, count) in enumerate(zip(self.parts, counts, strict=True)):
             times[r, :count] = first[r] + part.ts[:count]
         duration = np.fmax(np.nanmax(np.c_[times, first], axis=1) - first, 1e-9)
-        changed = _changed(machine, np.repeat(z[:, :own] * machine.free.scale, records, axis=0))
+        values = z[:, :of_machine] * machine.free.scale
+        changed = _changed(machine, np.repeat(values, records, axis=0))
         lanes, times = starts.reshape(-1, 2 * n), np.tile(times, (guesses, 1))
         with warnings.catch_warnings():
             # Whoever breaks a run of lanes off means the fit.
@@ -141,7 +142,7 @@ class Plain(NamedTuple):
         q, qd = (np.asarray(values) for values in run.values["samples"])
         shown = _measured(machine, q, qd, times, changed)
         shown = shown.reshape(guesses, records, *shown.shape[1:])
-        of, sensors = self.problem.sensors, z[:, None, own:]
+        of, sensors = self.problem.sensors, z[:, None, of_machine:]
         scale, offset = of.of(of.scale, sensors, 1.0), of.of(of.offset, sensors, 0.0)
         rows = []
         for r, (part, count) in enumerate(zip(self.parts, counts, strict=True)):
@@ -174,8 +175,8 @@ def plain(
     numbers = np.setdiff1d(np.arange(p), delays[delays >= 0])
     moving = np.flatnonzero(around.ravel() > _KNOWN)
     rows, least = problem.limits[:, :-1], problem.limits[:, -1]
-    held = np.setdiff1d(np.arange(p), numbers)
-    least = least - rows[:, held] @ z[held]
+    fixed = np.setdiff1d(np.arange(p), numbers)
+    least = least - rows[:, fixed] @ z[fixed]
     outliers = bool(np.isfinite(problem.huber))
     # As many as segments, where they suffice: motions that go on share the program.
     longest = problem.segments.longest
@@ -188,7 +189,7 @@ def plain(
         problem=problem,
         z=z,
         starts=starts,
-        places=np.concatenate([numbers, p + moving]),
+        entries=np.concatenate([numbers, p + moving]),
         centre=np.concatenate([z[numbers], np.zeros(len(moving))]),
         spread=np.concatenate([_sizes(problem, z)[numbers], around.ravel()[moving]]),
         limits=np.c_[rows[:, numbers], np.zeros((len(rows), len(moving))), least],
@@ -199,10 +200,10 @@ def plain(
 
 def _changed(machine: Machine, values: np.ndarray) -> dict[str, np.ndarray]:
     """Leaves with free numbers, (lanes, ...), for values (lanes, own); no lane count compiles."""
-    own, changed = parameter_paths(machine.system.params), dict[str, np.ndarray]()
+    values_by_path, changed = parameter_paths(machine.system.params), dict[str, np.ndarray]()
     for i, (leaf, index) in enumerate(machine.free.leaves):
         if leaf not in changed:
-            here = np.asarray(own[leaf], float)
+            here = np.asarray(values_by_path[leaf], float)
             changed[leaf] = np.tile(here, (len(values), *[1] * here.ndim))
         changed[leaf][(slice(None), *index)] = values[:, i]
     return changed
@@ -214,18 +215,18 @@ def _measured(
     """What is measured, shape (lanes, k, c), of states (lanes, k, n) at times (lanes, k)."""
     paths = parameter_paths(machine.system.params)
     structure = jax.tree.structure(machine.system.params)
-    own = [leaf for path, leaf in paths.items() if path not in changed]
+    unchanged = [leaf for path, leaf in paths.items() if path not in changed]
     program = _program(
         machine.measure, version_of(machine.measure), structure, tuple(paths), tuple(changed)
     )
-    found = []
+    shown = []
     for first in range(0, len(q), _AT_ONCE):
         part = [x[first : first + _AT_ONCE] for x in (q, qd, times, *changed.values())]
         count = len(part[0])
         if count < _AT_ONCE:
             part = [np.concatenate([x, np.repeat(x[-1:], _AT_ONCE - count, axis=0)]) for x in part]
-        found.append(np.asarray(program(own, *part))[:count])
-    return np.concatenate(found)
+        shown.append(np.asarray(program(unchanged, *part))[:count])
+    return np.concatenate(shown)
 
 
 @lru_cache(maxsize=16)
@@ -240,9 +241,9 @@ def _program(
     del version
 
     @jax.jit
-    def program(own: list[Any], q: Any, qd: Any, times: Any, *varying: Any) -> Any:
+    def program(unchanged: list[Any], q: Any, qd: Any, times: Any, *varying: Any) -> Any:
         def one(q: Any, qd: Any, times: Any, varying: list[Any]) -> Any:
-            those, rest = dict(zip(changed, varying, strict=True)), iter(own)
+            those, rest = dict(zip(changed, varying, strict=True)), iter(unchanged)
             leaves = [those[path] if path in those else next(rest) for path in paths]
             every = jax.tree.unflatten(structure, leaves)
             return jax.vmap(lambda q, qd, t: jnp.ravel(measure(q, qd, t, every)))(q, qd, times)
@@ -255,10 +256,10 @@ def _program(
 def _sizes(problem: Problem, z: np.ndarray) -> np.ndarray:
     """By how much each number may be off, shape (p,)."""
     sizes = np.where(z != 0, _UNSURE * np.abs(z), 1.0)
-    for c, place in enumerate(problem.sensors.offset):
-        if place >= 0:
+    for c, index in enumerate(problem.sensors.offset):
+        if index >= 0:
             shown = np.concatenate([np.asarray(record.values)[:, c] for record in problem.records])
-            sizes[len(problem.machine.free.leaves) + place] = np.nanstd(shown) or 1.0
+            sizes[len(problem.machine.free.leaves) + index] = np.nanstd(shown) or 1.0
     return sizes
 
 

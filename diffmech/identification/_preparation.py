@@ -63,38 +63,40 @@ def sensors_of(
     scales: Sequence[str],
     delays: Mapping[str, float],
 ) -> tuple[Sensors, list[str], list[tuple[float, float, float]]]:
-    """Places of the sensors' numbers, their names, and each one's (start, low, high)."""
+    """Indices of the sensors' numbers, their names, and each one's (start, low, high)."""
     names: list[str] = []
     extra: list[tuple[float, float, float]] = []
-    places = []
+    indices = []
     kinds = (("offset", offsets, 0.0), ("scale", scales, 1.0), ("delay", delays, 0.0))
     for label, wanted, start in kinds:
-        own = np.full(len(channels), -1)
+        indices_here = np.full(len(channels), -1)
         for name in named_channels(wanted, channels, f"{label}s"):
-            own[channels.index(name)] = len(names)
+            indices_here[channels.index(name)] = len(names)
             names.append(f"{label} of {name}")
             most = np.inf
             if label == "delay":
                 most = float(as_scalar(delays[name], f"delays[{name!r}]", positive=True))
             low = 1e-3 if label == "scale" else -most
             extra.append((start, low, most))
-        places.append(own)
-    offset, scale, delay = places
+        indices.append(indices_here)
+    offset, scale, delay = indices
     return Sensors(offset, scale, delay, len(names)), names, extra
 
 
 def all_limits(numbers: Free, extra: list[tuple[float, float, float]]) -> np.ndarray:
     """Limits of parameters and of sensors."""
-    own, more = len(numbers.names), len(extra)
+    of_machine, more = len(numbers.names), len(extra)
     limits = numbers.limits
     rows = [
-        np.concatenate([limits[:, :own], np.zeros((len(limits), more)), limits[:, own:]], axis=1)
+        np.concatenate(
+            [limits[:, :of_machine], np.zeros((len(limits), more)), limits[:, of_machine:]], axis=1
+        )
     ]
     for i, (_, low, high) in enumerate(extra):
         for sign, end in ((1.0, low), (-1.0, -high)):
             if np.isfinite(end):
-                row = np.zeros(own + more + 1)
-                row[own + i], row[-1] = sign, end
+                row = np.zeros(of_machine + more + 1)
+                row[of_machine + i], row[-1] = sign, end
                 rows.append(row[None])
     return np.concatenate(rows)
 
@@ -117,21 +119,21 @@ def determined(
     if unknown not in ("refuse", "keep"):
         raise ValueError(f"`unknown` must be 'refuse' or 'keep', but is {quoted(unknown)}")
     here = system.with_params(dict(zip(numbers.names, map(float, numbers.start), strict=True)))
-    found = identifiable(here, numbers.names)
+    structure = identifiable(here, numbers.names)
     known = [numbers.names.index(path) for path in priors if path in numbers.names]
-    lost = found.null_space.shape[1]
-    told = np.linalg.matrix_rank(found.null_space[known], 1e-6) if known and lost else 0
+    lost = structure.null_space.shape[1]
+    told = np.linalg.matrix_rank(structure.null_space[known], 1e-6) if known and lost else 0
     if told < lost and not measured and unknown == "refuse":
         raise ValueError(
-            f"`free` must be determined by the equations, but {found.words}: free fewer, give "
+            f"`free` must be determined by the equations, but {structure.words}: free fewer, give "
             "`priors`, or `unknown='keep'` to find what is determined"
         )
     if lost == len(numbers.names) and not told and not measured:
         raise ValueError(
-            f"`free` must name something that changes the motion, but {found.words}: free others, "
-            "or give `priors`"
+            f"`free` must name something that changes the motion, but {structure.words}: free "
+            "others, or give `priors`"
         )
-    return found.words
+    return structure.words
 
 
 def as_tolerance(rtol: Any) -> float:
@@ -146,7 +148,7 @@ def prior_rows(
     system: AbstractSystem, numbers: Free, priors: Mapping[str, tuple[float, float]], more: int
 ) -> np.ndarray:
     rows = []
-    own = len(numbers.names)
+    of_machine = len(numbers.names)
     for path, about in priors.items():
         if path not in numbers.names:
             raise ValueError(
@@ -155,10 +157,10 @@ def prior_rows(
             )
         value, spread = _pair(about, f"priors[{path!r}]")
         i = numbers.names.index(path)
-        row = np.zeros(own + more + 1)
+        row = np.zeros(of_machine + more + 1)
         row[i], row[-1] = numbers.scale[i] / spread, -value / spread
         rows.append(row)
-    return np.array(rows).reshape(-1, own + more + 1)
+    return np.array(rows).reshape(-1, of_machine + more + 1)
 
 
 def _pair(about: Any, label: str) -> tuple[float, float]:

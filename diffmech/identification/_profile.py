@@ -17,7 +17,7 @@ _STEPS = 60
 
 def profiled(
     problem: Problem,
-    found: Descent,
+    descent: Descent,
     rows: np.ndarray,
     i: int,
     look: Callable[[], None] = lambda: None,
@@ -30,7 +30,7 @@ def profiled(
     Args:
         rows: (R, e) at the fit found, of full rank, shape (p + 1, p + 1).
     """
-    z = found.z[0]
+    z = descent.z[0]
     ends = []
     for end, last in zip(
         interval(rows, problem.limits, z, np.eye(len(z))[i], _FAR),
@@ -39,27 +39,32 @@ def profiled(
     ):
         reach = abs(end - z[i])
         on_limit = reach <= 1e-9 * max(abs(z[i]), 1.0)
-        ends.append(float(end) if on_limit else _end(problem, found, i, float(end), last, look))
+        ends.append(float(end) if on_limit else _end(problem, descent, i, float(end), last, look))
     return ends[0], ends[1]
 
 
 def _end(
-    problem: Problem, found: Descent, i: int, value: float, last: float, look: Callable[[], None]
+    problem: Problem, descent: Descent, i: int, value: float, last: float, look: Callable[[], None]
 ) -> float:
     """Where χ² has risen by 1.96², searched from `value`, no further than `last`."""
-    z, side = found.z[0], np.sign(value - found.z[0][i])
+    z, side = descent.z[0], np.sign(value - descent.z[0][i])
     for _ in range(_TRIES):
         width = _PINNED * abs(value - z[i]) / _FAR
         pin = np.zeros((1, problem.p + 1))
         pin[0, i], pin[0, -1] = 1 / width, -value / width
-        held = problem._replace(priors=np.concatenate([problem.priors, pin]))
+        pinned = problem._replace(priors=np.concatenate([problem.priors, pin]))
         ran = descend(
-            held, found.z.copy(), found.states.copy(), problem.segments.longest, _STEPS, look=look
+            pinned,
+            descent.z.copy(),
+            descent.states.copy(),
+            problem.segments.longest,
+            _STEPS,
+            look=look,
         )
         if not ran.settled[0]:
             return np.nan
         there = float(ran.z[0, i])
-        rise = ran.cost[0] - 0.5 * ((there - value) / width) ** 2 - found.cost[0]
+        rise = ran.cost[0] - 0.5 * ((there - value) / width) ** 2 - descent.cost[0]
         far = np.sqrt(2 * max(float(rise), 1e-12))
         if abs(far / _FAR - 1) < _CLOSE:
             return there

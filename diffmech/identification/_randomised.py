@@ -1,9 +1,9 @@
 """Many guesses made to fit at once, each what was measured plus noise of its own.
 
 Guesses that fit data and beliefs with noise added, each another one, lie about as the truth does
-by what is known (randomised maximum likelihood: P. Kitanidis 1995, D. Oliver 1996), also along
-curved valleys that a beginning leaves open. So the right valley stays among them until a longer
-beginning tells which it is.
+by what is known (randomised maximum likelihood: P. K. Kitanidis, Water Resour. Res. 31 (1995)
+2411-2419; D. S. Oliver, Math. Geol. 28 (1996) 811-817), also along curved valleys that a beginning
+leaves open. So the right valley stays among them until a longer beginning tells which it is.
 
 Steps are Levenberg and Marquardt's. Derivatives are differences over a fifth of a standard error,
 along the principal axes of what each guess knows: lanes without derivatives are cheap.
@@ -42,9 +42,9 @@ class Guesses(NamedTuple):
     shift: np.ndarray
     misses: np.ndarray
 
-    def chosen(self, places: np.ndarray) -> "Guesses":
-        """Some of them, or some twice."""
-        return Guesses(*(array[places] for array in self))
+    def chosen(self, indices: np.ndarray) -> "Guesses":
+        """The guesses with these indices, of which some may come twice."""
+        return Guesses(*(array[indices] for array in self))
 
     @property
     def cost(self) -> np.ndarray:
@@ -83,17 +83,18 @@ def improved(plain: Plain, guesses: Guesses, until: float, steps: int) -> Guesse
         if not len(live):
             break
         there = x[live] + np.einsum("gij,tgj->tgi", root[live], tried)
-        found = plain.missed(there.reshape(-1, x.shape[1]), until)
-        found = found.reshape(*there.shape[:2], -1)
+        misses_there = plain.missed(there.reshape(-1, x.shape[1]), until)
+        misses_there = misses_there.reshape(*there.shape[:2], -1)
         costs = np.stack([
-            _cost(plain, *pair, noise[live], shift[live]) for pair in zip(there, found, strict=True)
+            _cost(plain, *pair, noise[live], shift[live])
+            for pair in zip(there, misses_there, strict=True)
         ])  # fmt: skip
         best, every = np.argmin(costs, axis=0), np.arange(len(live))
         good = costs[best, every] < cost[live]
         damping[live] *= np.where(good, np.array(_DAMPINGS)[best], _AFTER_NONE)
         damping = np.clip(damping, _LEAST, _MOST)
         taken, which = live[good], (best[good], every[good])
-        x[taken], misses[taken], cost[taken] = there[which], found[which], costs[which]
+        x[taken], misses[taken], cost[taken] = there[which], misses_there[which], costs[which]
         root[taken] = _axes(root[taken], square[good])
         stale[taken] = True
     return guesses._replace(x=x, root=root, misses=misses)
@@ -113,8 +114,8 @@ def _slopes(
         tried = x[:, None] + share * _APART * along
         apart = np.where(plain.possible(tried), share * _APART, apart)
     near = (x[:, None] + apart[..., None] * along).reshape(-1, d)
-    found = plain.missed(near, until).reshape(guesses, d, -1)
-    slopes = (found - misses[:, None]) / np.where(apart, apart, 1.0)[..., None]
+    moved = plain.missed(near, until).reshape(guesses, d, -1)
+    slopes = (moved - misses[:, None]) / np.where(apart, apart, 1.0)[..., None]
     sound = np.all(np.isfinite(slopes), axis=2, keepdims=True)
     return np.swapaxes(np.where(sound, slopes, 0.0), 1, 2)
 
@@ -153,16 +154,16 @@ def _inside(
     room = x @ plain.limits[:, :-1].T - plain.limits[:, -1]
     lengths = np.linalg.norm(across, axis=2) + 1e-300
     across, room = across / lengths[..., None], room / lengths
-    held, u = np.zeros(room.shape), np.zeros(slope.shape)
+    stopping, u = np.zeros(room.shape), np.zeros(slope.shape)
     for _ in range(_ROUNDS):
-        firm = _FIRM * largest * held
+        firm = _FIRM * largest * stopping
         whole = matrix + np.einsum("gk,gki,gkj->gij", firm, across, across)
         right = slope + np.einsum("gk,gki->gi", firm * (room - _OFF), across)
         u = -np.linalg.solve(whole, right[..., None])[..., 0]
         over = _times(across, u) + room < 0
         if not np.any(over):
             break
-        held = np.maximum(held, over)
+        stopping = np.maximum(stopping, over)
     # What is left over is not worth another round.
     along = _times(across, u)
     short = along + room < 0

@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 import equinox as eqx
 import numpy as np
 
+from .._printing import aligned
 from .._suggest import quoted
 from .._typing import AnyArray, Number, Numbers
 from ._record_checks import (
     as_column,
-    channel_place,
+    channel_index,
     checked_inputs,
     checked_names,
     checked_noise,
@@ -76,7 +77,7 @@ class Record(eqx.Module):
             channels = tuple(values) if channels is None else channels
             columns = [as_column(values[key], f"{who}: {key!r}") for key in values]
             require_same_length(columns, list(values), who)
-            order = [channel_place(channel, tuple(values), who) for channel in channels]
+            order = [channel_index(channel, tuple(values), who) for channel in channels]
             values = np.stack([columns[i] for i in order], axis=1) if order else np.zeros((0, 0))
         self.ts = as_column(ts, f"{who}: `ts`")
         self.channels = checked_names(channels, who)
@@ -95,8 +96,12 @@ class Record(eqx.Module):
         return np.sum(np.isnan(self.values), axis=0)
 
     def channel(self, name: str) -> AnyArray:
-        """One column, shape (k,)."""
-        return self.values[:, channel_place(name, self.channels, f"record {quoted(self.name)}")]
+        """What one channel measured, by name, shape (k,), in SI units; NaN where it is missing.
+
+        Raises:
+            ValueError: there is no such channel.
+        """
+        return self.values[:, channel_index(name, self.channels, f"record {quoted(self.name)}")]
 
     def between(self, t0: float, t1: float) -> "Record":
         """The part from t0 to t1 [s], both included; times stay as they are."""
@@ -117,7 +122,7 @@ class Record(eqx.Module):
 
     def without(self, *names: str) -> "Record":
         """The record without some channels."""
-        left_out = {channel_place(n, self.channels, f"record {quoted(self.name)}") for n in names}
+        left_out = {channel_index(n, self.channels, f"record {quoted(self.name)}") for n in names}
         kept = [i for i in range(len(self.channels)) if i not in left_out]
         return dataclasses.replace(
             self,
@@ -137,7 +142,7 @@ class Record(eqx.Module):
         """
         values = np.array(self.values)
         for name in names or self.channels:
-            i = channel_place(name, self.channels, f"record {quoted(self.name)}")
+            i = channel_index(name, self.channels, f"record {quoted(self.name)}")
             what = f"record {quoted(self.name)}: {name!r}"
             values[:, i] = unwrapped(self.ts, values[:, i], what)
         return dataclasses.replace(self, values=values)
@@ -148,26 +153,21 @@ class Record(eqx.Module):
         rate = (
             f"{1 / usual:.4g} Hz" if even else f"steps of {steps.min():.3g} to {steps.max():.3g} s"
         )
-        lines = [
-            f"{self.name}: {len(self)} samples of {', '.join(self.channels)}",
-            f"  time      {self.ts[0]:g} to {self.ts[-1]:g} s, {rate}",
-        ]
-        width = max(map(len, self.channels))
+        rows = [("time", f"{self.ts[0]:g} to {self.ts[-1]:g} s, {rate}")]
         for i, name in enumerate(self.channels[:_SHOWN]):
             column, lacking = self.values[:, i], int(self.missing[i])
-            said = f"  {name:<{max(width, 8)}}  {np.nanmin(column):.4g} to {np.nanmax(column):.4g}"
+            shown = f"{np.nanmin(column):.4g} to {np.nanmax(column):.4g}"
             if self.noise is not None and not np.isnan(self.noise[i]):
-                said += f", noise {self.noise[i]:.3g}"
+                shown += f", noise {self.noise[i]:.3g}"
             if lacking:
-                said += (
-                    f", {lacking} missing, at most {_longest_gap(self.ts, column):.3g} s at once"
-                )
-            lines.append(said)
+                longest = _longest_gap(self.ts, column)
+                shown += f", {lacking} missing, at most {longest:.3g} s at once"
+            rows.append((name, shown))
         if len(self.channels) > _SHOWN:
-            lines.append(f"  and {len(self.channels) - _SHOWN} channels more")
+            rows.append(("", f"and {len(self.channels) - _SHOWN} channels more"))
         if self.inputs:
-            lines.append(f"  inputs    {', '.join(self.inputs)}")
-        return "\n".join(lines)
+            rows.append(("inputs", ", ".join(self.inputs)))
+        return aligned(rows, f"{self.name}: {len(self)} samples of {', '.join(self.channels)}")
 
 
 def _longest_gap(ts: np.ndarray, column: np.ndarray) -> float:

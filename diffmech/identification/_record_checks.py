@@ -10,7 +10,7 @@ from .._suggest import quoted, suggestion
 from .._typing import AnyArray
 
 
-def channel_place(name: str, names: Sequence[str], who: str) -> int:
+def channel_index(name: str, names: Sequence[str], who: str) -> int:
     if name not in names:
         raise ValueError(f"{who} has no channel {quoted(name)}.{suggestion(str(name), names)}")
     return list(names).index(name)
@@ -120,7 +120,7 @@ def checked_noise(given: Any, channels: tuple[str, ...], who: str) -> AnyArray |
     if isinstance(given, Mapping):
         levels = np.full(len(channels), np.nan)
         for name, level in given.items():
-            levels[channel_place(name, channels, who)] = _numbers(
+            levels[channel_index(name, channels, who)] = _numbers(
                 level, f"{who}: noise of {name!r}"
             )
     else:

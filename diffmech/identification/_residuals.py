@@ -10,12 +10,12 @@ from ._shots import Machine
 
 
 class Sensors(NamedTuple):
-    """What else is free: offset, scale and delay of channels, by place; −1 where it is not.
+    """What else is free: offset, scale and delay of channels, by index; −1 where it is not.
 
     A channel shows  scale · measured(t − delay) + offset. The numbers follow the parameters in z.
     """
 
-    offset: np.ndarray  # (c,) place among the free numbers of sensors
+    offset: np.ndarray  # (c,) index among the free numbers of sensors
     scale: np.ndarray
     delay: np.ndarray
     size: int
@@ -63,8 +63,8 @@ class Problem(NamedTuple):
         """Samples by segment, for the delays in z, shape (p,)."""
         if self.settled is not None:
             return self.settled
-        own = z[len(self.machine.free.leaves) :]
-        delays = self.sensors.of(self.sensors.delay, own, 0.0)
+        of_sensors = z[len(self.machine.free.leaves) :]
+        delays = self.sensors.of(self.sensors.delay, of_sensors, 0.0)
         return deal(self.records, self.segments, self.noise, delays, self.machine.samples)
 
     def cut_into(self, segments: Segments, noise: np.ndarray | None = None) -> "Problem":
@@ -98,7 +98,7 @@ def linearised(problem: Problem, z: np.ndarray, states: np.ndarray) -> Linear:
     """Around z, shape (G, p), and the states at which segments start, shape (G, L, m)."""
     machine, segments = problem.machine, problem.segments
     guesses, lanes, m = states.shape
-    own = len(machine.free.leaves)
+    of_machine = len(machine.free.leaves)
     parts = [problem.dealt(each) for each in (z if problem.settled is None else z[:1])]
     most = max(part.times.shape[1] for part in parts)
     parts = [_as_wide(part, most) for part in parts]
@@ -109,17 +109,17 @@ def linearised(problem: Problem, z: np.ndarray, states: np.ndarray) -> Linear:
     start = np.broadcast_to(segments.start, (guesses, lanes))
     shots = machine.shoot(
         states.reshape(-1, m),
-        np.repeat(z[:, :own], lanes, axis=0),
+        np.repeat(z[:, :of_machine], lanes, axis=0),
         start.ravel(),
         np.broadcast_to(segments.end - segments.start, start.shape).ravel(),
         times.reshape(-1, most),
     )
     shape = (guesses, lanes, most, machine.channels)
-    found = shots.measured.reshape(shape)
-    sensors = z[:, None, None, own:]
+    measured = shots.measured.reshape(shape)
+    sensors = z[:, None, None, of_machine:]
     scale = problem.sensors.of(problem.sensors.scale, sensors, 1.0)
     offset = problem.sensors.of(problem.sensors.offset, sensors, 0.0)
-    miss = scale * found + offset - values
+    miss = scale * measured + offset - values
     miss = np.where(problem.wraps, (miss + np.pi) % (2 * np.pi) - np.pi, miss)
     seen = weights > 0
     residuals = np.where(seen, weights * np.where(seen, miss, 0.0), 0.0)
@@ -133,16 +133,16 @@ def linearised(problem: Problem, z: np.ndarray, states: np.ndarray) -> Linear:
     ends = shots.ends.reshape(guesses, lanes, m)
     by = np.zeros((*shape, m + problem.p + 1))
     by[..., :m] = scale[..., None] * shots.by_start.reshape(*shape, m)
-    by[..., m : m + own] = scale[..., None] * shots.by_params.reshape(*shape, own)
+    by[..., m : m + of_machine] = scale[..., None] * shots.by_params.reshape(*shape, of_machine)
     by_time = shots.by_time.reshape(shape)
     for c in range(machine.channels):
         for kind, slope in (
             (problem.sensors.offset, np.ones(shape[:3])),
-            (problem.sensors.scale, found[..., c]),
+            (problem.sensors.scale, measured[..., c]),
             (problem.sensors.delay, -scale[..., c] * by_time[..., c]),
         ):
             if kind[c] >= 0:
-                by[..., c, m + own + kind[c]] += slope
+                by[..., c, m + of_machine + kind[c]] += slope
     by = np.where(seen[..., None], (factor * weights)[..., None] * by, 0.0)
     by[..., -1] = factor * residuals
     rows = np.nan_to_num(by.reshape(guesses, lanes, -1, m + problem.p + 1))
@@ -151,7 +151,7 @@ def linearised(problem: Problem, z: np.ndarray, states: np.ndarray) -> Linear:
         np.concatenate([rows, starts], axis=2) if starts.size else rows,
         ends,
         shots.flow.reshape(guesses, lanes, m, m),
-        _padded_drift(shots.drift.reshape(guesses, lanes, m, own), problem.sensors.size),
+        _padded_drift(shots.drift.reshape(guesses, lanes, m, of_machine), problem.sensors.size),
         cost,
     )
 
@@ -186,10 +186,11 @@ def _start_rows(problem: Problem, states: np.ndarray) -> np.ndarray:
     if count:
         _, first = np.unique(problem.segments.record, return_index=True)
         known = problem.start_priors
-        own = rows[:, first]
-        own[..., :m] = known[..., :m]
-        own[..., -1] = np.einsum("rkm,grm->grk", known[..., :m], states[:, first]) + known[..., m]
-        rows[:, first] = own
+        of_starts = rows[:, first]
+        of_starts[..., :m] = known[..., :m]
+        moved = np.einsum("rkm,grm->grk", known[..., :m], states[:, first])
+        of_starts[..., -1] = moved + known[..., m]
+        rows[:, first] = of_starts
     return rows
 
 

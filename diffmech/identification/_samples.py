@@ -64,13 +64,13 @@ def _admissible(balance: Balance, states: States, size: np.ndarray) -> States:
     if not balance.m:
         return states
     for _ in range(_CORRECTIONS):
-        rows, place = balance.at(("jacobian", "place"), states)
-        rows, place = np.nan_to_num(rows), np.nan_to_num(place)
-        step = np.einsum("snm,sm->sn", _smallest(rows, size), place)
+        rows, position = balance.at(("jacobian", "position"), states)
+        rows, position = np.nan_to_num(rows), np.nan_to_num(position)
+        step = np.einsum("snm,sm->sn", _smallest(rows, size), position)
         states = states._replace(q=states.q - np.clip(step, -size, size))
-    rows, place, rate = balance.at(("jacobian", "place", "rate"), states)
+    rows, position, rate = balance.at(("jacobian", "position", "rate"), states)
     reach = np.max(np.abs(rows) @ size, axis=1, initial=1.0)
-    closed = np.max(np.abs(place), axis=1) < _CLOSED * reach
+    closed = np.max(np.abs(position), axis=1) < _CLOSED * reach
     rows, rate, states = rows[closed], rate[closed], states.kept(closed)
     qd = states.qd - np.einsum("snm,sm->sn", _smallest(rows, size), rate)
     return states._replace(qd=qd)

@@ -22,14 +22,14 @@ class Segments(NamedTuple):
     def windows(self, length: int) -> np.ndarray:
         """Stretches of at most `length` neighbouring segments of one record, shape (W, length).
 
-        Places of segments; −1 fills up stretches that are shorter.
+        Indices of segments; −1 fills up stretches that are shorter.
         """
         rows = []
         for record in np.unique(self.record):
-            own = np.flatnonzero(self.record == record)
-            length_here = min(length, len(own))
-            for first in range(0, len(own), length_here):
-                part = own[first : first + length_here]
+            here = np.flatnonzero(self.record == record)
+            length_here = min(length, len(here))
+            for first in range(0, len(here), length_here):
+                part = here[first : first + length_here]
                 rows.append(np.pad(part, (0, length - len(part)), constant_values=-1))
         return np.array(rows)
 
@@ -40,7 +40,7 @@ class Segments(NamedTuple):
 
 
 class Dealt(NamedTuple):
-    """Samples by segment: K places each, of which some stay empty.
+    """Samples by segment: K entries each, of which some stay empty.
 
     Attributes:
         times: [s], shape (L, K), increasing; NaN where empty.
@@ -91,8 +91,8 @@ def deal(
     groups = [np.flatnonzero(delays == delay) for delay in np.unique(delays)]
     parts = []
     for r, record in enumerate(records):
-        own = np.flatnonzero(segments.record == r)
-        starts, last = segments.start[own], segments.end[own[-1]]
+        of_record = np.flatnonzero(segments.record == r)
+        starts, last = segments.start[of_record], segments.end[of_record[-1]]
         measured = np.asarray(record.values)
         weights = np.ones_like(measured) if record.weights is None else np.asarray(record.weights)
         for group in groups:
@@ -101,7 +101,8 @@ def deal(
             values[:, group] = np.where(here, measured[:, group], 0.0)
             sizes[:, group] = np.where(here, weights[:, group] / noise[group], 0.0)
             times = np.clip(np.asarray(record.ts) - delays[group[0]], starts[0], last)
-            lane = own[np.clip(np.searchsorted(starts, times, "right") - 1, 0, len(own) - 1)]
+            nth = np.searchsorted(starts, times, "right") - 1
+            lane = of_record[np.clip(nth, 0, len(of_record) - 1)]
             seen = np.any(here, axis=1)
             parts.append((lane[seen], times[seen], values[seen], sizes[seen]))
     lanes, times, values, sizes = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))

@@ -78,8 +78,8 @@ def _normalised(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]
 def _slopes(balance: Balance, states: States) -> np.ndarray:
     """Every row of ∂(q̈, φ, φ̇)/∂p over its own size, shape (rows, p)."""
     motions = balance.motions(states)
-    force, bend, place, rate = balance.at(
-        ("force slope", "bend slope", "place slope", "rate slope"),
+    force, bend, position, rate = balance.at(
+        ("force slope", "bend slope", "position slope", "rate slope"),
         states,
         motions.qdd,
         motions.multipliers,
@@ -88,7 +88,7 @@ def _slopes(balance: Balance, states: States) -> np.ndarray:
     rows = [moved[:, : balance.n] / motions.size[:, :, None]]
     if balance.m:
         (jacobian,) = balance.at(("jacobian",), states)
-        for slope, along in ((place, states.q), (rate, states.qd)):
+        for slope, along in ((position, states.q), (rate, states.qd)):
             size = np.einsum("smn,sn->sm", np.abs(jacobian), np.abs(along))
             rows.append(slope / np.where(size > 0, size, 1.0)[:, :, None])
     return np.concatenate([row.reshape(-1, row.shape[-1]) for row in rows])

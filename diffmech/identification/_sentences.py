@@ -24,7 +24,7 @@ def listed(items: Sequence[str]) -> str:
 def sentence(
     names: tuple[str, ...],
     rank: int,
-    found: Sequence[tuple[str, bool]],
+    combinations: Sequence[tuple[str, bool]],
     idle: np.ndarray,
     null_space: np.ndarray,
     scalings: Sequence[str],
@@ -32,7 +32,7 @@ def sentence(
     """One sentence on what is determined.
 
     Args:
-        found: determined combinations, and whether each is one of the numbers alone.
+        combinations: the determined ones, and whether each is one of the numbers alone.
         idle: which numbers do nothing.
         null_space: relative changes that are not seen, shape (p, p − rank).
         scalings: what scales out, in words.
@@ -40,8 +40,8 @@ def sentence(
     if rank == len(names):
         what = f"all {rank} free parameters are" if rank > 1 else f"{names[0]} is"
         return f"{what} determined"
-    parts = [_determined(rank, found, len(names))]
-    if len(found) < rank:
+    parts = [_determined(rank, combinations, len(names))]
+    if len(combinations) < rank:
         parts.append(_unseen(names, null_space, idle))
     unused = [name for name, nothing in zip(names, idle, strict=True) if nothing]
     if unused:
@@ -49,13 +49,13 @@ def sentence(
     return "; ".join([*parts, *scalings])
 
 
-def _determined(rank: int, found: Sequence[tuple[str, bool]], free: int) -> str:
-    alone = [text for text, single in found if single]
-    combined = [text for text, single in found if not single]
-    missing = rank - len(found)
+def _determined(rank: int, combinations: Sequence[tuple[str, bool]], free: int) -> str:
+    alone = [text for text, single in combinations if single]
+    combined = [text for text, single in combinations if not single]
+    missing = rank - len(combinations)
     if rank == 0:
         return "nothing is determined"
-    if missing and not found:
+    if missing and not combinations:
         which = "combination is" if rank == 1 else "combinations are"
         return f"{rank} {which} determined of {free} parameters, without short words"
     if missing:
@@ -100,17 +100,17 @@ def scalings_of(
     rows = _echelon(right[rank:] / norms)
     if not 0 < len(rows) <= _MOST:
         return []
-    found = []
+    groups = []
     # In echelon form every row has a column of its own, so that a sum with entries 0 and 1 has
     # weights 0 and 1.
     for weights in product((0, 1), repeat=len(rows)):
         total = np.array(weights) @ rows
         group = active[np.abs(total - 1) < _SMALL]
         if np.all(np.minimum(np.abs(total), np.abs(total - 1)) < _SMALL) and len(group) > 1:
-            found.append(group)
+            groups.append(group)
     # The smallest groups say it: their unions follow.
-    found = [g for g in found if not any(set(o) < set(g) for o in found)]
-    return [_scaling(system, [names[i] for i in group]) for group in found]
+    groups = [g for g in groups if not any(set(o) < set(g) for o in groups)]
+    return [_scaling(system, [names[i] for i in group]) for group in groups]
 
 
 def _echelon(rows: np.ndarray) -> np.ndarray:

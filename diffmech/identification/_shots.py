@@ -61,7 +61,7 @@ class Machine(NamedTuple):
 
     @property
     def size(self) -> int:
-        """Of a state (q, q̇)."""
+        """How many numbers a state (q, q̇) has: m = 2 n."""
         return 2 * self.system.n
 
     def shoot(
@@ -82,16 +82,16 @@ class Machine(NamedTuple):
             self.measure,
             version_of(self.measure),
             numbers.leaves,
-            _Held(self.system),
+            _SystemByName(self.system),
             self.timed,
         )
-        own = jax.tree.leaves(self.system.params)
+        leaves = jax.tree.leaves(self.system.params)
         lanes, wide = starts.shape[0], self.lanes
         z, parts = numbers.filled(z), []
         for first in range(0, lanes, wide):
             cut = slice(first, first + wide)
             given = [_filled(x[cut], wide) for x in (starts, z, t0, duration, times)]
-            part = program(own, self.rtol, numbers.scale, *given)
+            part = program(leaves, self.rtol, numbers.scale, *given)
             count = min(wide, lanes - first)
             parts.append(jax.tree.map(lambda x, count=count: np.asarray(x)[:count], part))
         whole = jax.tree.map(lambda *leaves: np.concatenate(leaves), *parts)
@@ -101,10 +101,10 @@ class Machine(NamedTuple):
             measured=measured,
             ends=ends,
             by_start=by[..., :m],
-            by_params=by[..., m + numbers.place],
+            by_params=by[..., m + numbers.indices],
             by_time=by[..., -1] if self.timed else np.zeros_like(measured),
             flow=of_ends[..., :m],
-            drift=of_ends[..., m + numbers.place],
+            drift=of_ends[..., m + numbers.indices],
             failed=status != Status.OK,
         )
 
@@ -117,7 +117,7 @@ def wide_enough(lanes: int) -> int:
     return wide
 
 
-class _Held:
+class _SystemByName:
     """A system that a program is made for; any one with the same laws will do."""
 
     def __init__(self, system: AbstractSystem):
@@ -127,7 +127,7 @@ class _Held:
         return 0
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Held) and self.system.name == other.system.name
+        return isinstance(other, _SystemByName) and self.system.name == other.system.name
 
 
 def _filled(array: np.ndarray, count: int) -> np.ndarray:
@@ -144,51 +144,51 @@ def _program(
     measure: Callable[..., Any],
     version: tuple[int, ...],
     free: tuple[Any, ...],
-    held: _Held,
+    example: _SystemByName,
     timed: bool,
 ) -> Callable[..., Any]:
     """Values, and derivatives by (start, z, time if it is `timed`), of a number of segments."""
     del laws, version  # others are other programs
-    system = held.system
+    system = example.system
     m, p = 2 * system.n, len(free)
     structure, paths = jax.tree.structure(system.params), list(parameter_paths(system.params))
 
     def values(
         leaves: Any, rtol: Any, starts: Any, numbers: Any, t0: Any, duration: Any, times: Any
     ) -> Any:
-        own = dict(zip(paths, leaves, strict=True))  # JAX would sort the keys of a mapping
-        changed = written_into(own, free, numbers)
-        found = ensemble(
+        by_path = dict(zip(paths, leaves, strict=True))  # JAX would sort the keys of a mapping
+        changed = written_into(by_path, free, numbers)
+        run = ensemble(
             system,
             starts[:, : m // 2],
             starts[:, m // 2 :],
             t0=t0,
             duration=duration,
-            params={**own, **changed},
+            params={**by_path, **changed},
             rtol=rtol,
             max_steps=_MOST_STEPS,
             reduce={"samples": Samples(times), "last": "last"},
         )
-        q, qd = found.values["samples"]
-        ends = jnp.concatenate(found.values["last"], axis=-1)
+        q, qd = run.values["samples"]
+        ends = jnp.concatenate(run.values["last"], axis=-1)
 
         def one(q: Any, qd: Any, times: Any, varying: dict[str, Any]) -> Any:
-            every = jax.tree.unflatten(structure, list({**own, **varying}.values()))
+            every = jax.tree.unflatten(structure, list({**by_path, **varying}.values()))
             return jax.vmap(lambda q, qd, t: jnp.ravel(measure(q, qd, t, every)))(q, qd, times)
 
-        return jax.vmap(one)(q, qd, times, changed), ends, found.status
+        return jax.vmap(one)(q, qd, times, changed), ends, run.status
 
     @jax.jit
     def both(
-        own: Any, rtol: Any, scale: Any, starts: Any, z: Any, t0: Any, duration: Any, times: Any
+        leaves: Any, rtol: Any, scale: Any, starts: Any, z: Any, t0: Any, duration: Any, times: Any
     ) -> Any:
         def moved(change: Any) -> Any:
             start, numbers = starts + change[:m], (z + change[m : m + p]) * scale
             late = times + change[-1] if timed else times
-            found = values(own, rtol, start, numbers, t0, duration, late)
-            return found[:2], found
+            shot = values(leaves, rtol, start, numbers, t0, duration, late)
+            return shot[:2], shot
 
-        slopes, found = jax.jacfwd(moved, has_aux=True)(jnp.zeros(m + p + timed))
-        return found, slopes
+        slopes, shot = jax.jacfwd(moved, has_aux=True)(jnp.zeros(m + p + timed))
+        return shot, slopes
 
     return both

@@ -59,21 +59,21 @@ def sieved_again(
 
     What is returned has at most `kept` guesses of each time.
     """
-    found = sieved(plain, kept, seed, lambda part: look(part / _TIMES))
-    best = [found.cost]
+    sieve = sieved(plain, kept, seed, lambda part: look(part / _TIMES))
+    best = [sieve.cost]
     for again in range(1, _TIMES):
-        if found.stopped:
+        if sieve.stopped:
             break
         done = again / _TIMES
         other = sieved(plain, kept, (seed, again), lambda part, d=done: look(d + part / _TIMES))
         if other.stopped:
-            return found._replace(stopped=True)
-        z, starts = (np.concatenate(both) for both in zip(found[:2], other[:2], strict=True))
-        found = found._replace(z=z, starts=starts)
+            return sieve._replace(stopped=True)
+        z, starts = (np.concatenate(both) for both in zip(sieve[:2], other[:2], strict=True))
+        sieve = sieve._replace(z=z, starts=starts)
         if min(abs(other.cost - cost) for cost in best) < _SAME and other.cost <= min(best) + _SAME:
             break
         best.append(other.cost)
-    return found
+    return sieve
 
 
 def sieved(
@@ -130,17 +130,17 @@ def _begun(plain: Plain, until: float, rng: np.random.Generator) -> Guesses:
     misses = plain.missed(draws, until)
     cost = 0.5 * np.sum(misses**2, axis=1)
     weights = _weights(np.where(np.isfinite(cost), cost, np.inf))
-    places = _drawn_again(weights, _MOST, rng) if np.any(weights) else np.zeros(1, int)
-    places[0] = 0
+    drawn = _drawn_again(weights, _MOST, rng) if np.any(weights) else np.zeros(1, int)
+    drawn[0] = 0
     d = draws.shape[1]
-    found = Guesses(
-        draws[places],
-        np.tile(_APART * np.diag(plain.spread), (len(places), 1, 1)),
-        np.zeros((len(places), misses.shape[1])),
-        np.zeros((len(places), d)),
-        misses[places],
+    guesses = Guesses(
+        draws[drawn],
+        np.tile(_APART * np.diag(plain.spread), (len(drawn), 1, 1)),
+        np.zeros((len(drawn), misses.shape[1])),
+        np.zeros((len(drawn), d)),
+        misses[drawn],
     )
-    return _disturbed(found, np.arange(len(places)) > 0, rng)
+    return _disturbed(guesses, np.arange(len(drawn)) > 0, rng)
 
 
 def _renewed(
@@ -152,12 +152,12 @@ def _renewed(
     if not np.any(alive):
         return guesses
     weights = np.where(alive, np.exp(-_FLAT * np.where(alive, late, 0.0)), 0.0)
-    places = _drawn_again(weights / np.sum(weights), many, rng)
-    places[0] = np.argmin(guesses.cost)
-    again = np.append(False, places[1:] == places[:-1])
-    found = _disturbed(guesses.chosen(places), again, rng)
-    found.noise[0], found.shift[0] = 0.0, 0.0
-    return found
+    drawn = _drawn_again(weights / np.sum(weights), many, rng)
+    drawn[0] = np.argmin(guesses.cost)
+    again = np.append(False, drawn[1:] == drawn[:-1])
+    renewed = _disturbed(guesses.chosen(drawn), again, rng)
+    renewed.noise[0], renewed.shift[0] = 0.0, 0.0
+    return renewed
 
 
 def _further(plain: Plain, guesses: Guesses, count: int) -> int:
@@ -188,7 +188,7 @@ def _disturbed(guesses: Guesses, which: np.ndarray, rng: np.random.Generator) ->
 
 
 def _drawn_again(weights: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray:
-    """Places, each about as often as its weight says, in order."""
+    """Indices, each about as often as its weight says, in order."""
     levels = (np.arange(count) + rng.uniform()) / count
     return np.searchsorted(np.cumsum(weights), levels * np.sum(weights)).clip(0, len(weights) - 1)
 
@@ -215,16 +215,16 @@ def _weights(cost: np.ndarray) -> np.ndarray:
 
 def _valleys(guesses: Guesses, kept: int) -> np.ndarray:
     """x of the best guesses that are far from each other, shape (G, d)."""
-    found: list[int] = []
+    valleys: list[int] = []
     for i in np.argsort(guesses.cost):
         apart = [
             np.linalg.norm(np.linalg.solve(guesses.root[j], guesses.x[i] - guesses.x[j]))
-            for j in found
+            for j in valleys
         ]
         if (
-            len(found) < kept
+            len(valleys) < kept
             and np.isfinite(guesses.cost[i])
             and min(apart, default=np.inf) > _OTHER
         ):
-            found.append(int(i))
-    return guesses.x[found or [0]]
+            valleys.append(int(i))
+    return guesses.x[valleys or [0]]

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import equinox as eqx
 import numpy as np
 
+from .._printing import aligned
 from .._typing import AnyArray, Params
 from ..model import AbstractSystem, match_params, replace_params, require_finite_params
 from ._balance import Balance
@@ -32,7 +33,7 @@ class Structure(eqx.Module):
             (p, p − rank).
         determined: combinations that say all that can be known, as text; as many as `rank`, or
             fewer where there are no short words for them.
-        values: theirs, for the parameters that were given.
+        values: theirs, for the parameters that were given, shape (len(determined),).
         mirrors: other values with the same motion, as text.
         words: all of this in one sentence.
     """
@@ -53,13 +54,12 @@ class Structure(eqx.Module):
         return self.rank == len(self.names)
 
     def __str__(self) -> str:
-        lines = [
+        return aligned([
             ("free", ", ".join(self.names)),
             ("rank", f"{self.rank} of {len(self.names)}"),
             ("determined", self.words),
             *[("mirror", text) for text in self.mirrors],
-        ]
-        return "\n".join(f"{label:<12}{text}" for label, text in lines)
+        ])  # fmt: skip
 
 
 def identifiable(
@@ -67,15 +67,20 @@ def identifiable(
 ) -> Structure:
     """Which combinations of the free numbers every conceivable motion would tell apart.
 
-    Decided by the rank of S = ∂q̈/∂ log p over random admissible states (with the constraints'
-    own dependence on p beside it), near the given parameters; numbers that are zero are taken as
-    large enough to be felt. Words come from the equations, opened as Σ c_k(p) f_k(q, q̇, q̈): a
-    combination is named if its gradient lies in the row space of S at several values of p.
+        S = ∂q̈/∂ log p,   shape (states n, p)
+
+    Decided by the rank of S over random admissible states (with the constraints' own dependence on
+    p beside it), near the given parameters; numbers that are zero are taken as large enough to be
+    felt. Words come from the equations, opened as Σ c_k(p) f_k(q, q̇, q̈): a combination is named
+    if its gradient lies in the row space of S at several values of p.
 
     Args:
         free: paths of parameters, `lengths` or `masses[1]`; a leaf stands for all its entries.
         params: the system's own if None.
         seed: of the random states.
+
+    Returns:
+        A `Structure`: the rank, what is determined and what is not, in numbers and in words.
 
     Raises:
         ValueError: a path that does not exist or is named twice; hardly any state with finite
@@ -104,13 +109,13 @@ def identifiable(
         rank,
         np.abs(nonzero if shown is points[0] else shown.numbers),
         null_space,
-        tuple(one.text for one in words.found),
+        tuple(one.text for one in words.combinations),
         words.values(given),
         tuple(mirror.text for mirror in mirrors),
         sentence(
             numbers.names,
             rank,
-            [(one.text, one.single) for one in words.found],
+            [(one.text, one.single) for one in words.combinations],
             points[1].idle,
             null_space,
             scalings_of(system, numbers.names, points[1:]),

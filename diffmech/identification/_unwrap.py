@@ -23,8 +23,8 @@ def unwrapped(ts: np.ndarray, angles: np.ndarray, what: str) -> np.ndarray:
     seen = np.flatnonzero(~np.isnan(angles))
     if len(seen) < 2:
         return angles
-    times, found = ts[seen], angles[seen]
-    durations, steps = np.diff(times), np.diff(found)
+    times, known = ts[seen], angles[seen]
+    durations, steps = np.diff(times), np.diff(known)
     nearest = steps - _TURN * np.round(steps / _TURN)
     # Two samples that nearly coincide show the noise, not the speed; far ones hide it.
     usual = np.sort(durations)[(len(durations) - 1) // 2]
@@ -40,5 +40,5 @@ def unwrapped(ts: np.ndarray, angles: np.ndarray, what: str) -> np.ndarray:
             "parts before and after as two records (`between`)"
         )
     result = angles.copy()
-    result[seen] = found[0] + np.concatenate([[0.0], np.cumsum(nearest)])
+    result[seen] = known[0] + np.concatenate([[0.0], np.cumsum(nearest)])
     return result

@@ -13,7 +13,8 @@ class Whiteness(eqx.Module):
 
     Attributes:
         runs: how far the number of runs of one sign departs from that of independent signs, in
-            standard deviations, for each channel (Wald and Wolfowitz 1940); negative for too few.
+            standard deviations, for each channel; negative for too few (A. Wald, J. Wolfowitz, Ann.
+            Math. Stat. 11 (1940) 147-162).
         correlation: of neighbouring residuals, for each channel, 0 for noise.
         spread: the standard deviation of that, 1/√N.
     """

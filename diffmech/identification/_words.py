@@ -13,7 +13,7 @@ import numpy as np
 
 from ..scalars import Arrays, Coefficient, Evaluation, NotScalar, Register, gathered, given, spelled
 from ._balance import Balance
-from ._letters import Alphabet, Exponents, Letter, coefficients_of, free_places
+from ._letters import Alphabet, Exponents, Letter, coefficients_of, free_registers
 from ._sensitivity import Sensitivity
 
 _STEP = 1e-3  # of log p: the five-point rule leaves 1e-12
@@ -23,10 +23,10 @@ _LATE = 1000.0  # more weight than any product has
 
 
 class Combination(NamedTuple):
-    """A determined product of powers of letters: text, place, and whether it is one number."""
+    """A determined product of powers of letters: text, register, and whether it is one number."""
 
     text: str
-    place: Register
+    register: Register
     single: bool
 
 
@@ -34,12 +34,12 @@ class Words(NamedTuple):
     """Determined combinations, simple ones first, and the equations they were found in."""
 
     balance: Balance
-    found: list[Combination]
+    combinations: list[Combination]
 
     def values(self, numbers: np.ndarray) -> np.ndarray:
         """Of each combination, shape (combinations,), for free numbers of shape (p,)."""
-        places = [one.place for one in self.found]
-        return _values(self.balance, places, numbers[None])[0]
+        registers = [one.register for one in self.combinations]
+        return _values(self.balance, registers, numbers[None])[0]
 
 
 def words_of(balance: Balance, rank: int, points: Sequence[Sensitivity]) -> Words:
@@ -49,18 +49,18 @@ def words_of(balance: Balance, rank: int, points: Sequence[Sensitivity]) -> Word
         points: the sensitivity at several values of the numbers, the given ones first.
     """
     if rank == len(balance.free.names):
-        alone = zip(balance.free.names, free_places(balance), strict=True)
-        return Words(balance, [Combination(name, place, True) for name, place in alone])
-    found = _coefficients(balance)
-    if found is None:  # too long with names for everything
+        alone = zip(balance.free.names, free_registers(balance), strict=True)
+        return Words(balance, [Combination(name, register, True) for name, register in alone])
+    coefficients = _coefficients(balance)
+    if coefficients is None:  # too long with names for everything
         balance = balance.with_numbers()
-        found = _coefficients(balance)
-    if found is None:
+        coefficients = _coefficients(balance)
+    if coefficients is None:
         return Words(balance, [])
     alphabet = Alphabet(balance)
-    for place in alphabet.free:
-        alphabet.read({(place,): 1.0})
-    spellings = [alphabet.read(coefficient) for coefficient in found]
+    for register in alphabet.free:
+        alphabet.read({(register,): 1.0})
+    spellings = [alphabet.read(coefficient) for coefficient in coefficients]
     return Words(balance, _chosen(alphabet, spellings, rank, points))
 
 
@@ -72,24 +72,24 @@ def _coefficients(balance: Balance) -> list[Coefficient] | None:
         return None
 
 
-def _values(balance: Balance, places: Sequence[Register], numbers: np.ndarray) -> np.ndarray:
-    """Functions of the numbers, shape (lanes, p), at places: shape (lanes, places)."""
-    if not places:
+def _values(balance: Balance, registers: Sequence[Register], numbers: np.ndarray) -> np.ndarray:
+    """Functions of the numbers, shape (lanes, p), at registers: shape (lanes, registers)."""
+    if not registers:
         return np.zeros((len(numbers), 0))
     known = given(balance.inputs[-1], balance.free.put(balance.params, numbers))
-    found = Evaluation(balance.tape, Arrays(), known).of(np.array(places))
-    return gathered(found, len(numbers))
+    values = Evaluation(balance.tape, Arrays(), known).of(np.array(registers))
+    return gathered(values, len(numbers))
 
 
-def _gradients(balance: Balance, places: Sequence[Register], numbers: np.ndarray) -> np.ndarray:
+def _gradients(balance: Balance, registers: Sequence[Register], numbers: np.ndarray) -> np.ndarray:
     """∂ log |letter|/∂ log p, shape (letters, p)."""
     p = len(numbers)
     steps = _STEP * np.array([-2, -1, 1, 2])
     weights = np.array([1, -8, 8, -1]) / (12 * _STEP)
     lanes = numbers * np.exp(np.eye(p)[:, None, :] * steps[:, None])
-    values = _values(balance, places, lanes.reshape(-1, p))
+    values = _values(balance, registers, lanes.reshape(-1, p))
     with np.errstate(all="ignore"):
-        logs = np.log(np.abs(values)).T.reshape(len(places), p, 4)
+        logs = np.log(np.abs(values)).T.reshape(len(registers), p, 4)
         return logs @ weights
 
 
@@ -98,8 +98,8 @@ def _chosen(
 ) -> list[Combination]:
     """The simplest products that are determined and say all there is to say."""
     letters = list(alphabet.letters.values())
-    places = [letter.place for letter in letters]
-    slopes = [_gradients(alphabet.balance, places, point.numbers) for point in points[1:]]
+    registers = [letter.register for letter in letters]
+    slopes = [_gradients(alphabet.balance, registers, point.numbers) for point in points[1:]]
     sound = np.all(np.isfinite(slopes), axis=(0, 2))
     slopes = [np.where(sound[:, None], slope, 0.0) for slope in slopes]
     tried = _tried(letters, sound, spellings)
@@ -112,8 +112,8 @@ def _chosen(
     good = tried[outside < _OUTSIDE]
     weights = np.array([letter.weight for letter in letters])
     given_numbers = points[0].numbers
-    zero = _values(alphabet.balance, places, given_numbers[None])[0] == 0
-    empty = [np.all(given_numbers[alphabet.numbers_in(place)] == 0) for place in places]
+    zero = _values(alphabet.balance, registers, given_numbers[None])[0] == 0
+    empty = [np.all(given_numbers[alphabet.numbers_in(register)] == 0) for register in registers]
     # Numbers that are zero at the given values come last, over something that is not zero.
     hollow = np.sum(good[:, zero] != 0, axis=1) > 1
     late = np.any(good[:, np.array(empty)] != 0, axis=1) | hollow
@@ -132,7 +132,7 @@ def _chosen(
 def _tried(letters: list[Letter], sound: np.ndarray, spellings: list[Exponents]) -> np.ndarray:
     """Products of powers that may be determined, shape (products, letters)."""
     count = len(letters)
-    index = {letter.place: i for i, letter in enumerate(letters)}
+    index = {letter.register: i for i, letter in enumerate(letters)}
     rows: list[np.ndarray] = []
     few = 3 if count <= _MOST_LETTERS else 2
     for size in range(1, few + 1):
@@ -144,8 +144,8 @@ def _tried(letters: list[Letter], sound: np.ndarray, spellings: list[Exponents])
                     rows.append(row)
     spelled_out = np.zeros((len(spellings), count))
     for row, exponents in zip(spelled_out, spellings, strict=True):
-        for place, power in exponents.items():
-            row[index[place]] = power
+        for register, power in exponents.items():
+            row[index[register]] = power
     spelled_out = np.unique(spelled_out, axis=0)
     rows += [*spelled_out, *(x - y for x, y in combinations(spelled_out, 2))]
     tried = np.array(rows)
@@ -161,13 +161,13 @@ def _upright(
     """
     sides = (exponents > 0, exponents < 0)
     shared = np.sum([row != 0 for row in kept], axis=0)
-    judged = [
+    ranks = [
         (not np.any(side & zero), np.max(shared[side], initial=0), -weights[side].sum())
         if np.any(side)
         else (True, np.inf, 0.0)  # nothing below the line is best
         for side in sides
     ]
-    return exponents if judged[1] >= judged[0] else -exponents
+    return exponents if ranks[1] >= ranks[0] else -exponents
 
 
 def _combination(alphabet: Alphabet, letters: list[Letter], exponents: np.ndarray) -> Combination:
@@ -175,6 +175,6 @@ def _combination(alphabet: Alphabet, letters: list[Letter], exponents: np.ndarra
     result = tape.constant(1.0)
     for letter, power in zip(letters, exponents.astype(int).tolist(), strict=True):
         if power:
-            factor = tape.power(letter.place, abs(power))
+            factor = tape.power(letter.register, abs(power))
             result = tape.operate("mul" if power > 0 else "div", result, factor)
     return Combination(spelled(tape, result, alphabet.names), result, result in alphabet.names)

@@ -5,8 +5,12 @@ from ._ensemble import ensemble as ensemble
 from ._ensemble_record import Ensemble as Ensemble, indefinite_lines as indefinite_lines
 from ._instant import Instant as Instant, between as between
 from ._neighbours import Megno as Megno, Neighbours as Neighbours, Sali as Sali
-from ._reducers import (
+from ._program import Program as Program
+from ._reducer_protocol import (
     AbstractReducer as AbstractReducer,
+    AbstractSample as AbstractSample,
+)
+from ._reducers import (
     Crossings as Crossings,
     EnergyError as EnergyError,
     FirstTime as FirstTime,
@@ -19,7 +23,6 @@ from ._reducers import (
 from ._tangent_frame import (
     STOPS as STOPS,
     Frame as Frame,
-    FramePlan as FramePlan,
     FrameRun as FrameRun,
     Reached as Reached,
     frame_at as frame_at,

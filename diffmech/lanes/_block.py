@@ -10,12 +10,14 @@ import jax.numpy as jnp
 from jax import lax
 
 from .._results import Status
+from .._typing import Params
 from .._void import void
 from ..motion import max_condition
 from ._control import OK, Pace, Tolerances, accept_or_reject, error_size, first_step, next_step
 from ._field import AbstractField, Lane, State
+from ._instant import Instant
 from ._lanewise import Bundle, is_bundle, lanewise, select_unshared, stacked
-from ._reducers import Instant
+from ._reducer_protocol import AbstractReducer, AbstractSample
 from ._step import Step
 from ._tableau import Tableau
 
@@ -51,6 +53,21 @@ class Loop(NamedTuple):
         return self.pace.accepted + self.pace.rejected
 
 
+class Role(NamedTuple):
+    """What a reducer does in a block, besides what its arrays hold; hashable.
+
+    Attributes:
+        first, end: which of the block's tangents are its own.
+        at_stops: whether it samples at the stops, not at the end.
+        ends: whether it may end motions.
+    """
+
+    first: int = 0
+    end: int = 0
+    at_stops: bool = False
+    ends: bool = False
+
+
 class Outcome(NamedTuple):
     """What is left of a block: arrays with the lanes' axis last."""
 
@@ -68,39 +85,39 @@ class Block(NamedTuple):
     advance: Advance
     tableau: Tableau
     reducers: tuple[tuple[Any, Any], ...]  # each as bundles, and what is not an array
-    shares: tuple[tuple[int, int], ...]  # which tangents belong to which reducer
+    roles: tuple[Role, ...]  # of the reducers
     params: Any  # as pytrees of bundles
     projecting: bool
     lanes: int
 
-    def run(self, y: State, sound: Lane, numbers: Tolerances, stops: Any) -> Outcome:
+    def run(self, y: State, sound: Lane, tolerances: Tolerances, stops: Any) -> Outcome:
         """From the start to the end, with samples at `stops` if not None.
 
-        Shape (k,), or (k, lanes) where lanes have their own; `numbers` may then have start and end
-        of shape (lanes,).
+        Stops have shape (k,), or (k, lanes) where lanes have their own; `tolerances` may then have
+        start and end of shape (lanes,).
         """
-        loop = self.begin(y, sound, numbers)
+        loop = self.begin(y, sound, tolerances)
         if stops is None:
-            loop = self._until(loop, numbers.end, numbers)
+            loop = self._until(loop, tolerances.end, tolerances)
             taken = ()
         else:
 
             def reach(loop: Loop, stop: Any) -> tuple[Loop, Any]:
-                loop = self._until(loop, stop, numbers)
+                loop = self._until(loop, stop, tolerances)
                 if stop.ndim == 0:
                     return loop, self._samples(loop, at_stop=True)
                 taken = self._samples(_moved(loop, stop), at_stop=True)
                 return loop, jax.tree.map(partial(_void_lanes, loop.t != stop), taken)
 
-            # The end is one more stop, so that the loop is compiled once; nobody asks for it.
-            end = jnp.broadcast_to(numbers.end, stops.shape[1:])
+            # The end is one more stop, so that the loop is compiled once; its sample is left out.
+            end = jnp.broadcast_to(tolerances.end, stops.shape[1:])
             loop, taken = lax.scan(reach, loop, jnp.concatenate([stops, end[None]]))
             loop = loop if end.ndim == 0 else _moved(loop, end)
         return self._outcome(loop, taken)
 
-    def begin(self, y: State, sound: Lane, numbers: Tolerances) -> Loop:
+    def begin(self, y: State, sound: Lane, tolerances: Tolerances) -> Loop:
         """Before the first step; lanes that are not `sound` stay out."""
-        t = jnp.broadcast_to(numbers.start, y[0].shape)
+        t = jnp.broadcast_to(tolerances.start, y[0].shape)
         if self.projecting:
             y = self.field.projected(t, y)
         rate = self.field.derivative(t, y)
@@ -114,7 +131,7 @@ class Block(NamedTuple):
         return Loop(
             pace=Pace(
                 t=t,
-                h=first_step(self.field.layout, y, rate, numbers),
+                h=first_step(self.field.layout, y, rate, tolerances),
                 error=zero,
                 status=self._ended(status, kept),
                 accepted=zero,
@@ -126,24 +143,24 @@ class Block(NamedTuple):
             kept=kept,
         )
 
-    def _until(self, loop: Loop, stop: Any, numbers: Tolerances) -> Loop:
+    def _until(self, loop: Loop, stop: Any, tolerances: Tolerances) -> Loop:
         def going(loop: Loop) -> Any:
             return jnp.any((loop.status == OK) & (loop.t < stop))
 
-        return lax.while_loop(going, lambda loop: self.step(loop, stop, numbers), loop)
+        return lax.while_loop(going, lambda loop: self.step(loop, stop, tolerances), loop)
 
-    def step(self, loop: Loop, stop: Any, numbers: Tolerances) -> Loop:
+    def step(self, loop: Loop, stop: Any, tolerances: Tolerances) -> Loop:
         """After one step of every lane that has not reached `stop` [s]."""
         h, t = next_step(loop.pace, stop)
         step = self.advance(self.field, self.tableau, loop.t, h, loop.y, loop.rate)
         if self.projecting:
             y = self.field.projected(t, step.y)
             step = Step(y, self.field.derivative(t, y), step.error)
-        if numbers.dt is None:
-            size = error_size(self.field.layout, loop.y, step, numbers)
+        if tolerances.dt is None:
+            size = error_size(self.field.layout, loop.y, step, tolerances)
         else:
             size = jnp.where(_all_finite(step.y), 0.0, jnp.inf)
-        pace, accept = accept_or_reject(loop.pace, size, stop, self.tableau.order, numbers)
+        pace, accept = accept_or_reject(loop.pace, size, stop, self.tableau.order, tolerances)
         before = self._instant(loop.t, loop.y, loop.rate, loop.doublings)
         y, rate, doublings = self._rescaled(step.y, step.rate, loop.doublings)
         after = self._instant(t, y, rate, doublings)
@@ -168,13 +185,14 @@ class Block(NamedTuple):
 
         return lanewise(asked, self.lanes, arrays, *told, by_scalars=by_scalars)
 
-    def _has(self, i: int, what: str) -> bool:
-        return hasattr(self.reducers[i][1], what)
+    def _samples_at(self, i: int) -> bool | None:
+        """Whether the i-th reducer samples at stops; or, if False, at the end; None if neither."""
+        return self.roles[i].at_stops if isinstance(self.reducers[i][1], AbstractSample) else None
 
     def _ended(self, status: Lane, kept: tuple[Any, ...]) -> Lane:
         """Lanes whose reducers are done leave."""
         for i, carry in enumerate(kept):
-            if self._has(i, "done"):
+            if self.roles[i].ends:
                 done = self._ask(_done, i, carry).entries[0]
                 status = jnp.where(done & (status == OK), 1.0 * Status.EVENT, status)
         return status
@@ -212,7 +230,7 @@ class Block(NamedTuple):
             work=Bundle((y[-1],), ()) if layout.work else (),
         )
         seen = []
-        for first, end in self.shares:
+        for first, end, *_ in self.roles:
             if first == end:
                 seen.append(whole)
                 continue
@@ -232,7 +250,7 @@ class Block(NamedTuple):
         instants = self._instant(loop.t, loop.y, loop.rate, loop.doublings)
         return tuple(
             _stacked(self._ask(_sample, i, at, self.params), self.lanes)
-            if self._has(i, "sample") and self._has(i, "times") == at_stop
+            if self._samples_at(i) is at_stop
             else ()
             for i, at in enumerate(instants)
         )
@@ -240,9 +258,9 @@ class Block(NamedTuple):
     def _outcome(self, loop: Loop, taken: Any) -> Outcome:
         last = self._samples(loop, at_stop=False)
         values = tuple(
-            (taken if self._has(i, "times") else last)[i]
-            if self._has(i, "sample")
-            else _stacked(self._ask(_finish, i, carry, by_scalars=False), self.lanes)
+            _stacked(self._ask(_finish, i, carry, by_scalars=False), self.lanes)
+            if self._samples_at(i) is None
+            else (taken if self._samples_at(i) else last)[i]
             for i, carry in enumerate(loop.kept)
         )
         return Outcome(
@@ -261,23 +279,25 @@ class Block(NamedTuple):
         return jnp.where(singular, 1.0 * Status.SINGULAR, loop.status)
 
 
-def _init(reducer: Any, at: Instant, params: Any) -> Any:
-    return reducer.init(at.t, at.q, at.qd, params)
+def _init(reducer: AbstractReducer, at: Instant, params: Params) -> Any:
+    return reducer.init(at, params)
 
 
-def _update(reducer: Any, carry: Any, before: Instant, after: Instant, params: Any) -> Any:
+def _update(
+    reducer: AbstractReducer, carry: Any, before: Instant, after: Instant, params: Params
+) -> Any:
     return reducer.update(carry, before, after, params)
 
 
-def _finish(reducer: Any, carry: Any) -> Any:
+def _finish(reducer: AbstractReducer, carry: Any) -> Any:
     return reducer.finish(carry)
 
 
-def _done(reducer: Any, carry: Any) -> Any:
+def _done(reducer: AbstractReducer, carry: Any) -> Any:
     return jnp.asarray(reducer.done(carry), bool)
 
 
-def _sample(reducer: Any, at: Instant, params: Any) -> Any:
+def _sample(reducer: AbstractSample, at: Instant, params: Params) -> Any:
     return reducer.sample(at, params)
 
 

@@ -5,14 +5,17 @@ program runs. Where a start or a duration differs from lane to lane, or sample t
 traced, every lane has its own, and derivatives pass through all of them.
 """
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 import numpy as np
 
 from .._checks import as_array, in_force, is_traced, require_finite
 from .._typing import AnyArray
+from ._reducer_protocol import AbstractReducer, AbstractSample
 
 
 class Clocks(NamedTuple):
@@ -33,19 +36,19 @@ class Clocks(NamedTuple):
         return float(np.max(np.asarray(self.end) - np.asarray(self.start), initial=0.0)) or 1.0
 
 
-def times_of(made: list[Any]) -> list[Any]:
-    """The sample times of each reducer, None of those without."""
-    return [getattr(reducer, "times", None) for reducer in made]
+def times_of(used: Sequence[AbstractReducer]) -> list[Any]:
+    """The sample times of each reducer [s], arrays or what becomes one; None of those without."""
+    return [reducer.times if isinstance(reducer, AbstractSample) else None for reducer in used]
 
 
-def lanes_of_clocks(t0: Any, duration: Any, made: list[Any]) -> int | None:
+def lanes_of_clocks(t0: Any, duration: Any, used: Sequence[AbstractReducer]) -> int | None:
     """How many lanes the times given are for; 1 if for any number, None if one clock will do.
 
     Raises:
         ValueError: the times have a wrong shape, or are meant for different numbers of lanes.
     """
     given = {"t0": (t0, 0), "duration": (duration, 0)}
-    asked = [times for times in times_of(made) if times is not None]
+    asked = [times for times in times_of(used) if times is not None]
     given.update({f"times of reducer {i + 1}": (times, 1) for i, times in enumerate(asked)})
     counts: dict[str, int] = {}
     for label, (value, own) in given.items():
@@ -63,7 +66,7 @@ def lanes_of_clocks(t0: Any, duration: Any, made: list[Any]) -> int | None:
     return 1 if is_traced(asked) or (asked and is_traced(t0, duration)) else None
 
 
-def clocks(t0: Any, duration: Any, made: list[Any], count: int) -> Clocks:
+def clocks(t0: Any, duration: Any, used: Sequence[AbstractReducer], count: int) -> Clocks:
     """Every lane's own times, checked where they are known."""
     start = _spread(_finite(t0, "t0"), (count,))
     whole = _spread(_finite(duration, "duration"), (count,))
@@ -73,7 +76,7 @@ def clocks(t0: Any, duration: Any, made: list[Any], count: int) -> Clocks:
             f"`duration` must be greater than zero, but is {whole[lane]:g} in lane {lane}"
         )
     end = start + whole
-    asked = [times for times in times_of(made) if times is not None]
+    asked = [times for times in times_of(used) if times is not None]
     if not asked:
         return Clocks(in_force(start), in_force(end), None)
     first = as_array(asked[0])
@@ -91,11 +94,13 @@ def clocks(t0: Any, duration: Any, made: list[Any], count: int) -> Clocks:
     return Clocks(in_force(start), in_force(end), in_force(stops))
 
 
-def without_times(reducer: Any) -> Any:
+def without_times(reducer: AbstractReducer) -> AbstractReducer:
     """A reducer whose sample times are told elsewhere: they are no part of its program."""
-    if isinstance(reducer, eqx.Module) and eqx.is_array_like(getattr(reducer, "times", None)):
-        return eqx.tree_at(lambda own: own.times, reducer, None)  # pyright: ignore[reportAttributeAccessIssue]
-    return reducer
+    if not isinstance(reducer, AbstractSample) or reducer.times is None:
+        return reducer
+    if all(leaf is not reducer.times for leaf in jax.tree.leaves(reducer)):
+        return reducer  # times that its class says are in its program
+    return eqx.tree_at(lambda own: own.times, reducer, None)
 
 
 def _finite(value: Any, label: str) -> AnyArray:

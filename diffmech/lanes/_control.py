@@ -43,21 +43,21 @@ def _own(layout: Layout, y: State) -> State:
     return y[: 2 * layout.n]
 
 
-def first_step(layout: Layout, y: State, rate: State, numbers: Tolerances) -> Lane:
+def first_step(layout: Layout, y: State, rate: State, tolerances: Tolerances) -> Lane:
     """A fifth of the time in which the state changes by its own size; or the fixed step."""
-    whole = numbers.end - numbers.start
-    if numbers.dt is not None:
-        return jnp.broadcast_to(whole / jnp.ceil(whole / numbers.dt * (1 - 1e-9)), y[0].shape)
+    whole = tolerances.end - tolerances.start
+    if tolerances.dt is not None:
+        return jnp.broadcast_to(whole / jnp.ceil(whole / tolerances.dt * (1 - 1e-9)), y[0].shape)
     pairs = list(zip(_own(layout, y), _own(layout, rate), strict=True))
-    size = sum((a / (numbers.atol + numbers.rtol * jnp.abs(a))) ** 2 for a, _ in pairs)
-    speed = sum((b / (numbers.atol + numbers.rtol * jnp.abs(a))) ** 2 for a, b in pairs)
+    size = sum((a / (tolerances.atol + tolerances.rtol * jnp.abs(a))) ** 2 for a, _ in pairs)
+    speed = sum((b / (tolerances.atol + tolerances.rtol * jnp.abs(a))) ** 2 for a, b in pairs)
     guess = _FIRST * jnp.sqrt(size / jnp.where(speed > 0, speed, 1.0))
     usable = (speed > 0) & (guess > 0) & jnp.isfinite(guess)
     guess = jnp.where(usable, guess, 1e-4 * whole)
     return lax.stop_gradient(jnp.clip(guess, 1e-8 * whole, 0.1 * whole))
 
 
-def error_size(layout: Layout, y: State, step: Step, numbers: Tolerances) -> Lane:
+def error_size(layout: Layout, y: State, step: Step, tolerances: Tolerances) -> Lane:
     """The mean square of error over tolerance; of tangents, if theirs is larger.
 
     Tangents count as a whole, by their lengths: at an equilibrium they are all that moves.
@@ -65,7 +65,7 @@ def error_size(layout: Layout, y: State, step: Step, numbers: Tolerances) -> Lan
     total: Any = 0.0
     states = (_own(layout, x) for x in (y, step.y, step.error))
     for old, new, error in zip(*states, strict=True):
-        scale = numbers.atol + numbers.rtol * jnp.maximum(jnp.abs(old), jnp.abs(new))
+        scale = tolerances.atol + tolerances.rtol * jnp.maximum(jnp.abs(old), jnp.abs(new))
         total = total + (error / scale) ** 2
     total = total / (2 * layout.n)
     for i in range(layout.tangents):
@@ -74,7 +74,7 @@ def error_size(layout: Layout, y: State, step: Step, numbers: Tolerances) -> Lan
             for state in (y, step.y, step.error)
         )
         size = jnp.maximum(jnp.maximum(old, new), jnp.finfo(total.dtype).tiny)
-        total = jnp.maximum(total, error / (size * (_TANGENT_SLACK * numbers.rtol) ** 2))
+        total = jnp.maximum(total, error / (size * (_TANGENT_SLACK * tolerances.rtol) ** 2))
     return lax.stop_gradient(total)
 
 
@@ -106,39 +106,41 @@ def _tried(stop: Any, pace: Pace) -> tuple[Lane, Lane, Lane, Lane]:
 
 
 def accept_or_reject(
-    pace: Pace, size: Lane, stop: Any, order: int, numbers: Tolerances
+    pace: Pace, size: Lane, stop: Any, order: int, tolerances: Tolerances
 ) -> tuple[Pace, Lane]:
     """After a step with mean square error `size`; and 1.0 where it is accepted, 0.0 elsewhere."""
-    *after, accepted = unshared(partial(_accepted_or_rejected, stop, order, numbers), size, *pace)
+    *after, accepted = unshared(
+        partial(_accepted_or_rejected, stop, order, tolerances), size, *pace
+    )
     return Pace(*after), accepted
 
 
 def _accepted_or_rejected(
-    stop: Any, order: int, numbers: Tolerances, size: Lane, *own: Lane
+    stop: Any, order: int, tolerances: Tolerances, size: Lane, *own: Lane
 ) -> tuple[Lane, ...]:
     pace = Pace(*own)
     live, last, h, t = _tried(stop, pace)
     good = size <= 1.0
     accept, refused = live & good, live & ~good
-    if numbers.dt is None:
+    if tolerances.dt is None:
         factor, log = _change_of_step(order, size, pace.error, good & (pace.accepted > 0))
         h_next = jnp.where(live, lax.stop_gradient(h) * factor, pace.h)
         # A step cut short by a stop says nothing against the longer one planned before.
         h_next = jnp.where(good & last, jnp.maximum(h_next, pace.h), h_next)
         error = jnp.where(accept, log, pace.error)
-        lost, why = refused & _too_small(h, numbers), Status.STEP_TOO_SMALL
+        lost, why = refused & _too_small(h, tolerances), Status.STEP_TOO_SMALL
     else:
         h_next, error, lost, why = pace.h, pace.error, refused, Status.NON_FINITE
     why = jnp.where(jnp.isfinite(size), 1.0 * why, 1.0 * Status.NON_FINITE)
     status = jnp.where(lost, why, pace.status)
     accepted = pace.accepted + jnp.where(accept, 1.0, 0.0)
     rejected = pace.rejected + jnp.where(refused, 1.0, 0.0)
-    tired = live & (accepted + rejected >= numbers.max_steps) & (status == OK)
+    exhausted = live & (accepted + rejected >= tolerances.max_steps) & (status == OK)
     return (
         jnp.where(accept, t, pace.t),
         h_next,
         error,
-        jnp.where(tired, 1.0 * Status.MAX_STEPS, status),
+        jnp.where(exhausted, 1.0 * Status.MAX_STEPS, status),
         accepted,
         rejected,
         jnp.where(accept, 1.0, 0.0),
@@ -157,10 +159,10 @@ def _change_of_step(order: int, size: Lane, before: Lane, steady: Lane) -> tuple
     return factor, log
 
 
-def _too_small(h: Lane, numbers: Tolerances) -> Lane:
+def _too_small(h: Lane, tolerances: Tolerances) -> Lane:
     """Steps that no longer change the time."""
     smallest = _SMALLEST_STEP_IN_EPS * jnp.finfo(h.dtype).eps
-    return h <= smallest * jnp.maximum(jnp.abs(numbers.end), jnp.abs(numbers.start))
+    return h <= smallest * jnp.maximum(jnp.abs(tolerances.end), jnp.abs(tolerances.start))
 
 
 def _rough_log(x: Lane) -> Lane:

@@ -17,18 +17,13 @@ from jax import lax
 
 from .._results import Status
 from .._typing import AnyArray, Params
-from ..model import ExplicitLaws, Laws
-from ..motion import AbstractStabilisation, Projection
+from ..motion import AbstractStabilisation
 from ._block import Block, Loop
 from ._control import Tolerances
-from ._field import Numbers
+from ._field import LaneParameters
 from ._instant import Instant, between, peak
-from ._lane_equations import Layout
 from ._lanewise import Bundle, bundled, lanewise, shared
-from ._program_choice import UNROLLED
-from ._step import rolled_step, unrolled_step
-from ._tableau import Tableau
-from ._tiles import field_of, keeps_constraints
+from ._program import Program
 
 SOLVED = 64  # crossings at a time
 _ROOM = 4096  # for crossings of all lanes of a block, between two looks of the host
@@ -38,10 +33,7 @@ _TRIALS = 60  # halving alone needs 53
 class CrossingPlan(NamedTuple):
     """Everything the programs are compiled for; hashable."""
 
-    laws: Laws | ExplicitLaws
-    layout: Layout
-    tableau: Tableau
-    form: str
+    program: Program
     direction: int
     lanes: int
 
@@ -67,7 +59,7 @@ class CrossingRun(NamedTuple):
     params: Params
     varies: Any
     stabilise: AbstractStabilisation | None
-    numbers: Tolerances
+    tolerances: Tolerances
     since: AnyArray
     limit: AnyArray
 
@@ -96,17 +88,8 @@ class Met(NamedTuple):
 
 
 def _block(plan: CrossingPlan, run: CrossingRun, start: tuple[Any, ...], t: Any) -> Block:
-    numbers = Numbers(run.params, run.varies, run.stabilise)
-    return Block(
-        field=field_of(plan, numbers, t, start),
-        advance=unrolled_step if plan.form == UNROLLED else rolled_step,
-        tableau=plan.tableau,
-        reducers=(),
-        shares=(),
-        params=(),
-        projecting=isinstance(run.stabilise, Projection),
-        lanes=plan.lanes,
-    )
+    parameters = LaneParameters(run.params, run.varies, run.stabilise)
+    return plan.program.block(parameters, t, start, plan.lanes)
 
 
 def _ask(plan: CrossingPlan, run: CrossingRun, question: Callable[..., Any], *told: Any) -> Any:
@@ -159,40 +142,36 @@ def _pace(section: Any, params: Params, at: Instant) -> Any:
 def begin_crossing(plan: CrossingPlan, run: CrossingRun, starts: Any) -> Catch:
     """Lanes about to start from `starts`, shape (2n, lanes); those that are NaN stay out."""
     y = tuple(starts)
-    sound = jnp.all(jnp.isfinite(starts), axis=0)
-    for leaf, own in zip(jax.tree.leaves(run.params), jax.tree.leaves(run.varies), strict=True):
-        if own:
-            sound = sound & jnp.all(jnp.isfinite(leaf), axis=tuple(range(leaf.ndim - 1)))
-    t = run.numbers.start
-    sound = sound & keeps_constraints(plan.laws, starts, t, run.params, run.varies)
-    loop = _block(plan, run, y, t).begin(y, sound, run.numbers)
+    t = run.tolerances.start
+    sound = plan.program.sound_starts(starts, t, run.params, run.varies)
+    loop = _block(plan, run, y, t).begin(y, sound, run.tolerances)
     none = jnp.zeros(plan.lanes, jnp.int32)
-    steps = jnp.zeros((plan.room, 5 + 2 * plan.layout.n, plan.lanes), starts.dtype)
+    steps = jnp.zeros((plan.room, 5 + 2 * plan.program.layout.n, plan.lanes), starts.dtype)
     return Catch(loop, none, none, steps)
 
 
 @eqx.filter_jit
 def carry_on(plan: CrossingPlan, run: CrossingRun, starts: Any, catch: Catch, most: Any) -> Catch:
     """At most `most` steps more, or until a lane has no room left; what was put aside is new."""
-    n = plan.layout.n
-    block = _block(plan, run, tuple(starts), run.numbers.start)
+    n = plan.program.layout.n
+    block = _block(plan, run, tuple(starts), run.tolerances.start)
     wanted = {1: (True, False), -1: (False, True), 0: (True, True)}[plan.direction]
 
     def going(carry: tuple[Catch, Any]) -> Any:
         catch, left = carry
-        live = (catch.loop.status == Status.OK) & (catch.loop.t < run.numbers.end)
+        live = (catch.loop.status == Status.OK) & (catch.loop.t < run.tolerances.end)
         return jnp.any(live) & jnp.all(catch.count <= plan.room - 2) & (left > 0)
 
     def step(carry: tuple[Catch, Any]) -> tuple[Catch, Any]:
         catch, left = carry
-        old, stop = catch.loop, run.numbers.end
+        old, stop = catch.loop, run.tolerances.end
         before = _instant(n, old.t, old.y, old.rate)
         if hasattr(run.section, "pace"):
             pace = _ask(plan, run, _pace, before).entries[0]
             stop = jnp.minimum(stop, old.t + 1.0 / jnp.maximum(pace, jnp.finfo(pace.dtype).tiny))
         # Steps end where crossings begin to be kept, so that each lies on one side of it.
         stop = jnp.where(old.t < run.since, jnp.minimum(stop, run.since), stop)
-        new = block.step(old, stop, run.numbers)
+        new = block.step(old, stop, run.tolerances)
         # A lane that did not move has nothing to show: its step is of no length.
         taken = new.pace.accepted > old.pace.accepted
         after = _instant(n, new.t, new.y, new.rate)
@@ -229,7 +208,7 @@ def _put_aside(run: CrossingRun, catch: Catch, sign: float, taken: Any, part: An
 @eqx.filter_jit
 def solve_crossings(plan: CrossingPlan, run: CrossingRun, steps: Any) -> Met:
     """The crossings in steps put aside, shape (5 + 2n, lanes); parameters belong to these lanes."""
-    n = plan.layout.n
+    n = plan.program.layout.n
     t, h, low, high, sign = steps[:5]
     y = tuple(steps[5:])
     block = _block(plan, run, y, t)

@@ -1,16 +1,16 @@
 """The host's loop around crossings: blocks of lanes, progress, interruption."""
 
-import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
 import numpy as np
 
-from .._checks import in_force
+from .._checks import MAX_STEPS_LIMIT, in_force
 from .._fingerprint import version_of
 from .._progress import Progress
 from .._results import Status
+from .._stretches import stretches
 from .._typing import Params
 from ..model import AbstractSystem
 from ._crossings import (
@@ -26,12 +26,8 @@ from ._crossings import (
     solve_crossings,
 )
 from ._lane_equations import Layout
-from ._prepare import parameters, spread_out, stabilisation, states, tolerances
-from ._program_choice import choose
-
-_FIRST_STRETCH = 1000  # steps
-_STRETCH_SECONDS = 0.5  # wall clock between two looks at Ctrl-C and the progress bar
-_MOST_STEPS = 2**31 - 1
+from ._prepare import checked_tolerances, parameters, spread_out, stabilisation, states
+from ._program_choice import choose_program
 
 
 class Crossed(NamedTuple):
@@ -67,7 +63,7 @@ def crossings(
     progress: bool | None,
 ) -> Crossed:
     """Every crossing of `section` by motions from many states, for sound arguments."""
-    numbers = tolerances(t0, duration, rtol, None, None, _MOST_STEPS)
+    tolerances = checked_tolerances(t0, duration, rtol, None, None, MAX_STEPS_LIMIT)
     version_of(section)
     how = stabilisation(system, None)
     values, varies, common = parameters(system, params)
@@ -75,23 +71,23 @@ def crossings(
         states(system, q0s, "q0s"), states(system, qd0s, "qd0s"), values, varies
     )
     layout = Layout(system.n, 0, work=False)
-    tableau, form, _ = choose(None, system.laws, layout, system.params, how)
+    program, _ = choose_program(None, system.laws, layout, system.params, how)
     count = len(starts)
     lanes = lanes_for(count)
-    plan = CrossingPlan(system.laws, layout, tableau, form, direction, lanes)
+    plan = CrossingPlan(program, direction, lanes)
     run = CrossingRun(
         section=section,
         params=jax.tree.map(in_force, common),
         varies=varies,
         stabilise=jax.tree.map(in_force, how),
-        numbers=numbers,
+        tolerances=tolerances,
         since=in_force(since),
-        limit=np.asarray(_MOST_STEPS if limit is None else limit, np.int32),
+        limit=np.asarray(MAX_STEPS_LIMIT if limit is None else limit, np.int32),
     )
-    status, ends = np.full(count, int(Status.INTERRUPTED)), np.full(count, float(numbers.start))
+    status, ends = np.full(count, int(Status.INTERRUPTED)), np.full(count, float(tolerances.start))
     whose = [np.zeros(0, int)]
     found = [np.zeros((0, 5 + 2 * system.n))]
-    length = float(numbers.end - numbers.start)
+    length = float(tolerances.end - tolerances.start)
     interrupted = False
     try:
         with Progress(count * length, progress, system.name) as bar:
@@ -104,10 +100,10 @@ def crossings(
                     found.append(steps)
                     state = np.asarray(catch.loop.status)[: len(own)].astype(int)
                     end = np.asarray(catch.loop.t)[: len(own)]
-                    done = (state != Status.OK) | (end >= float(numbers.end))
+                    done = (state != Status.OK) | (end >= float(tolerances.end))
                     status[own] = np.where(done, state, int(Status.INTERRUPTED))
                     ends[own] = end
-                    share = np.where(done, length, end - float(numbers.start))
+                    share = np.where(done, length, end - float(tolerances.start))
                     bar.update(first * length + float(np.sum(share)))
 
                 local = _for_lanes(run, varying, own, lanes)
@@ -130,20 +126,20 @@ def _run_block(
     plan: CrossingPlan, run: CrossingRun, starts: np.ndarray, keep: Callable[[Catch], None]
 ) -> None:
     """One block to its end, a part of a second at a time."""
-    catch, stretch, known = begin_crossing(plan, run, starts), _FIRST_STRETCH, False
-    while True:
-        clock = time.perf_counter()
-        before = int(np.max(catch.loop.steps))
-        catch = carry_on(plan, run, starts, catch, np.asarray(stretch, np.int32))
-        taken = int(np.max(catch.loop.steps)) - before
+    catch = begin_crossing(plan, run, starts)
+
+    def taken() -> int:
+        return int(np.max(catch.loop.steps))
+
+    def going() -> bool:
+        live = (catch.loop.status == Status.OK) & (catch.loop.t < run.tolerances.end)
+        return bool(np.any(live))
+
+    if not going():  # no lane starts: their statuses are all there is
         keep(catch)
-        live = (catch.loop.status == Status.OK) & (catch.loop.t < run.numbers.end)
-        if not bool(np.any(live)):
-            return
-        if known:  # the first stretch may have been compiled: its time says nothing
-            pace = taken / max(time.perf_counter() - clock, 1e-6)
-            stretch = int(np.clip(pace * _STRETCH_SECONDS, 20, 10**6))
-        known = True
+    for stretch in stretches(taken, going):
+        catch = carry_on(plan, run, starts, catch, np.asarray(stretch, np.int32))
+        keep(catch)
 
 
 def _solved(
@@ -153,7 +149,7 @@ def _solved(
     whose: np.ndarray,
     steps: np.ndarray,
 ) -> Met:
-    n, size = plan.layout.n, SOLVED
+    n, size = plan.program.layout.n, SOLVED
     plan = plan._replace(lanes=size)
     parts = [Met(np.zeros(0), np.zeros((0, n)), np.zeros((0, n)), np.zeros(0))]
     for first in range(0, len(steps), size):

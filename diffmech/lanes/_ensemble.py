@@ -20,10 +20,11 @@ from ._compiling import compiling_seconds
 from ._control import Tolerances
 from ._ensemble_record import Ensemble
 from ._failed import without_failed
-from ._host_loop import march
+from ._host_loop import run_tiles
 from ._indefinite import indefinite_starts
 from ._lane_equations import Layout
 from ._prepare import (
+    checked_tolerances,
     parameters,
     reducers,
     require_room,
@@ -31,10 +32,9 @@ from ._prepare import (
     stabilisation,
     states,
     stops,
-    tangents,
-    tolerances,
+    tangents_and_roles,
 )
-from ._program_choice import choose, numbers_of, worth_fixing
+from ._program_choice import choose_program, values_to_fix, worth_fixing
 from ._tableau import as_tableau
 from ._tiles import Plan, Run
 
@@ -111,73 +111,70 @@ def ensemble(
     warn_if_single_precision()
     require_system(system)
     clock, before = time.perf_counter(), compiling_seconds()
-    names, made = reducers(reduce, system)
-    version_of(*made)
-    lanes_asked = lanes_of_clocks(t0, duration, made)
+    named = reducers(reduce, system)
+    used = list(named.values())
+    version_of(*used)
+    lanes_asked = lanes_of_clocks(t0, duration, used)
     how = stabilisation(system, stabilise)
     require_room(system, q0s, qd0s, params)
     values, varies, common = parameters(system, params)
     starts, varying = spread_out(
         states(system, q0s, "q0s"), states(system, qd0s, "qd0s"), values, varies, lanes_asked
     )
-    directions, shares = tangents(made, system.n)
-    asked, own_numbers = times_of(made), varying
+    directions, roles = tangents_and_roles(used, system.n)
+    asked, own_params = times_of(used), varying
     if lanes_asked is None:
         own = None
-        numbers = tolerances(t0, duration, rtol, atol, dt, max_steps)
-        times, picks = stops(made, numbers)
-        first = numbers.start
+        tolerances = checked_tolerances(t0, duration, rtol, atol, dt, max_steps)
+        times, picks = stops(used, tolerances)
+        first = tolerances.start
     else:
-        own = clocks(t0, duration, made, starts.shape[0])
-        numbers = tolerances(0.0, own.longest(), rtol, atol, dt, max_steps)
+        own = clocks(t0, duration, used, starts.shape[0])
+        tolerances = checked_tolerances(0.0, own.longest(), rtol, atol, dt, max_steps)
         # Each lane's end is sampled too, last, and left out again.
         times, picks = None, [None if own_times is None else _all_but_last for own_times in asked]
         asked = [None if own_times is None else own.stops for own_times in asked]
         varying, first = varying + own.arrays(), own.start
-        made = [without_times(reducer) for reducer in made]
-    work = any(getattr(reducer, "needs_work", False) for reducer in made)
+        used = [without_times(reducer) for reducer in used]
+    work = any(reducer.needs_work for reducer in used)
     layout = Layout(system.n, len(directions), work)
     equations = (system.laws, layout, system.params, how)
-    fixed = numbers_of(common, varies) if fixed_params else ()
+    fixed = values_to_fix(common, varies) if fixed_params else ()
     if fixed and not worth_fixing(fixed, *equations):
         fixed = ()
-    tableau, form, why = choose(None if method is None else as_tableau(method), *equations, fixed)
+    program, why = choose_program(None if method is None else as_tableau(method), *equations, fixed)
     lanes = _BLOCK.get(jax.default_backend(), _BLOCK_ELSEWHERE)
     lanes = lanes if block is None else as_count(block, "block", 1)
     available = jax.local_device_count()
     plan = Plan(
-        laws=system.laws,
-        layout=layout,
-        tableau=tableau,
-        form=form,
-        shares=shares,
+        program=program,
+        roles=roles,
         lanes=lanes,
         blocks=max(_TILE // lanes, 1),
         devices=available if devices is None else min(as_count(devices, "devices", 1), available),
-        fixed=fixed,
         clocks=0 if own is None else len(own.arrays()),
     )
     run = Run(
         params=jax.tree.map(in_force, common),
         varies=varies,
         stabilise=jax.tree.map(in_force, how),
-        reducers=tuple(jax.tree.map(_in_force_if_array, reducer) for reducer in made),
+        reducers=tuple(jax.tree.map(_in_force_if_array, reducer) for reducer in used),
         tangents=directions,
-        numbers=numbers,
+        tolerances=tolerances,
         stops=times,
     )
-    unreal = (
+    indefinite = (
         None
         if is_traced(run, starts, varying)
-        else indefinite_starts(plan, run, first, starts, own_numbers)
+        else indefinite_starts(program, run, first, starts, own_params)
     )
-    whole = march(plan, run, starts, varying, system.name, progress)
+    whole = run_tiles(plan, run, starts, varying, system.name, progress)
     whole = _picked(whole, asked, picks)
     if is_traced(whole):
         whole = jax.tree.map(_forward_only, whole)
     compiling = compiling_seconds() - before
     return Ensemble(
-        values=dict(zip(names, whole.values, strict=True)),
+        values=dict(zip(named, whole.values, strict=True)),
         status=whole.status,
         steps=whole.accepted,
         rejected=whole.rejected,
@@ -188,12 +185,12 @@ def ensemble(
             "dt": _plain(dt),
             "stabilise": stabilisation_as_data(how),
             "why": why,
-            **_recorded(plan, numbers),
+            **_recorded(plan, tolerances),
         },
         system=system,
         compiling=compiling,
         running=time.perf_counter() - clock - compiling,
-        indefinite=unreal,
+        indefinite=indefinite,
     )
 
 
@@ -209,18 +206,18 @@ def _picked(whole: Outcome, times: list[Any], picks: list[Any]) -> Outcome:
     return whole._replace(values=without_failed(whole._replace(values=values), times))
 
 
-def _recorded(plan: Plan, numbers: Tolerances) -> dict[str, Any]:
+def _recorded(plan: Plan, tolerances: Tolerances) -> dict[str, Any]:
     """What else influences the bytes."""
     return {
-        "method": plan.tableau.name,
-        "rtol": _plain(numbers.rtol),
-        "atol": _plain(numbers.atol),
-        "max_steps": int(numbers.max_steps),
-        "form": plan.form,
+        "method": plan.program.tableau.name,
+        "rtol": _plain(tolerances.rtol),
+        "atol": _plain(tolerances.atol),
+        "max_steps": int(tolerances.max_steps),
+        "form": plan.program.form.value,
         "block": plan.lanes,
         "blocks": plan.blocks,
         "devices": plan.devices,
-        "fixed_params": bool(plan.fixed),
+        "fixed_params": bool(plan.program.fixed),
         "precision": float_dtype().name,
         "platform": jax.default_backend(),
         "jax": jax.__version__,

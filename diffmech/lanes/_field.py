@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jax import lax
 
 from .._typing import Params
@@ -23,14 +22,14 @@ from ..motion import (
     nearest,
     power_with,
 )
-from ..scalars import Evaluation, Lanes, Register, Tape, independent_of
+from ..scalars import Evaluation, Lanes, Register, Registers, Tape, independent_of
 from ._lane_equations import Equations, Layout
 
 Lane = Any  # an array of shape (lanes,), or () where all lanes agree
 State = tuple[Lane, ...]
 
 
-class Numbers(NamedTuple):
+class LaneParameters(NamedTuple):
     """What a run's lanes are told: parameters, and the gains of a stabilisation."""
 
     params: Params  # leaves with the lanes' axis last, where they vary
@@ -39,7 +38,7 @@ class Numbers(NamedTuple):
 
 
 class AbstractField(ABC):
-    """The right side of the equations for a block of lanes, for given numbers."""
+    """The right side of the equations for a block of lanes, for given parameters."""
 
     layout: Layout
 
@@ -60,18 +59,23 @@ class ScalarField(AbstractField):
     """Lanes of scalars, from a tape; what does not change along a run is worked out once."""
 
     def __init__(
-        self, equations: Equations, layout: Layout, numbers: Numbers, t: Lane, start: State
+        self,
+        equations: Equations,
+        layout: Layout,
+        parameters: LaneParameters,
+        t: Lane,
+        start: State,
     ):
         self.layout = layout
         self._equations = equations
         tape = equations.tape
         given: dict[Register, Any] = {}
-        for places, values in zip(
+        for registers, values in zip(
             jax.tree.leaves((equations.params, equations.gains)),
-            jax.tree.leaves((numbers.params, numbers.gains)),
+            jax.tree.leaves((parameters.params, parameters.gains)),
             strict=True,
         ):
-            given.update(_entries(tape, places, values))
+            given.update(_entries(tape, registers, values))
         wanted = [*equations.rates, *equations.target, equations.condition]
         fixed = independent_of(tape, wanted, [*equations.inputs, equations.t])
         moment = {**dict(zip(map(int, equations.inputs), start, strict=False)), int(equations.t): t}
@@ -109,33 +113,33 @@ def _spread(values: Any, y: State) -> State:
     return tuple(jnp.broadcast_to(jnp.asarray(v, y[0].dtype), y[0].shape) for v in values)
 
 
-def _entries(tape: Tape, places: np.ndarray, values: Any) -> dict[Register, Any]:
+def _entries(tape: Tape, registers: Registers, values: Any) -> dict[Register, Any]:
     """A parameter's scalars, lane axis last where they vary; the tape knows those it holds."""
-    flat = jnp.reshape(values, (places.size, *values.shape[places.ndim :]))
-    unknown = (i for i, place in enumerate(places.ravel()) if not tape.is_constant(int(place)))
-    return {int(places.ravel()[i]): flat[i] for i in unknown}
+    flat = jnp.reshape(values, (registers.size, *values.shape[registers.ndim :]))
+    free = (i for i, one in enumerate(registers.ravel()) if not tape.is_constant(int(one)))
+    return {int(registers.ravel()[i]): flat[i] for i in free}
 
 
 class ArrayField(AbstractField):
     """Small arrays under `vmap`, lanes last: for equations too large, or without a scalar form."""
 
-    def __init__(self, laws: Laws | ExplicitLaws, layout: Layout, numbers: Numbers):
+    def __init__(self, laws: Laws | ExplicitLaws, layout: Layout, parameters: LaneParameters):
         self._laws = laws
         self.layout = layout
-        self._numbers = numbers
+        self._parameters = parameters
 
     def _map(self, function: Any, *arguments: Any) -> Any:
         """`function(*columns, params)` for every lane."""
-        axes = jax.tree.map(lambda varies: -1 if varies else None, self._numbers.varies)
+        axes = jax.tree.map(lambda varies: -1 if varies else None, self._parameters.varies)
         spread = [
             jnp.stack(jnp.broadcast_arrays(*a)) if isinstance(a, tuple) else a for a in arguments
         ]
         return jax.vmap(function, in_axes=(*(-1 for _ in spread), axes), out_axes=-1)(
-            *spread, self._numbers.params
+            *spread, self._parameters.params
         )
 
     def _motion(self, q: Any, qd: Any, t: Any, params: Params) -> Motion:
-        return motion_of(self._laws, q, qd, t, params, self._numbers.gains)
+        return motion_of(self._laws, q, qd, t, params, self._parameters.gains)
 
     def derivative(self, t: Lane, y: State) -> State:
         """dy/dt."""
@@ -159,10 +163,8 @@ class ArrayField(AbstractField):
                 return jax.vmap(push)(dqs, dqds)
 
             pairs = layout.pairs(y)[1:]
-            places, speeds = (jnp.stack([jnp.stack(pair[i]) for pair in pairs]) for i in (0, 1))
-            for (_, dqd), dqdd in zip(
-                pairs, self._map(pushed, q, qd, t, places, speeds), strict=True
-            ):
+            dqs, dqds = (jnp.stack([jnp.stack(pair[i]) for pair in pairs]) for i in (0, 1))
+            for (_, dqd), dqdd in zip(pairs, self._map(pushed, q, qd, t, dqs, dqds), strict=True):
                 rates += [*dqd, *dqdd]
         if layout.work:
             rates.append(power)

@@ -17,7 +17,7 @@ from ._packing import Packed, pack, unpack
 from ._tiles import Plan, Run, Tile, run_tile, tiles, uncut
 
 
-def march(
+def run_tiles(
     plan: Plan,
     run: Run,
     states: AnyArray,
@@ -32,7 +32,9 @@ def march(
         return jax.tree.map(lambda *leaves: jnp.concatenate(leaves), *parts)
     count = states.shape[0]
     done, whole = 0, None
-    duration = float(run.numbers.end - run.numbers.start)  # the longest, if lanes have their own
+    duration = float(
+        run.tolerances.end - run.tolerances.start
+    )  # the longest, if lanes have their own
     try:
         with Progress(count * duration, progress, label) as bar:
             for tile in tiles(plan, states, varying):

@@ -14,31 +14,34 @@ from ..model import Laws
 from ..motion import INDEFINITE, is_definite, jacobian_of, mass_matrix_of
 from ..scalars import ArrayProgram, NotScalar
 from ._lane_equations import Equations
-from ._tiles import Plan, Run, equations_of
+from ._program import Program
+from ._tiles import Run, with_varying
 
 _CHUNK = 4096  # lanes looked at together: what is worked out for them stays in the cache
 
 
 def indefinite_starts(
-    plan: Plan, run: Run, t: AnyArray, states: AnyArray, varying: list[AnyArray]
+    program: Program, run: Run, t: AnyArray, states: AnyArray, varying: list[AnyArray]
 ) -> np.ndarray | None:
     """For `states` of shape (lanes, 2n): where T < 0 for some admissible rates, shape (lanes,).
 
     None for equations without masses. The pivots of M are worked out in NumPy from the equations
     that lanes have on their tape; where one is negative, eigenvalues decide.
     """
-    if not isinstance(plan.laws, Laws):
+    if not isinstance(program.laws, Laws):
         return None
     states, varying = np.asarray(states), [np.asarray(leaf) for leaf in varying]
     t = np.broadcast_to(t, len(states))
     try:
-        equations = equations_of(plan.laws, plan.layout, run.params, run.stabilise, plan.fixed)
+        equations = program.equations(run.params, run.stabilise)
         looks = [
             _look(equations, run, t[part], states[part], [leaf[part] for leaf in varying])
             for part in (slice(i, i + _CHUNK) for i in range(0, len(states), _CHUNK))
         ]
     except (NotScalar, TracerArrayConversionError):
-        return ~_definite_by_program(plan.laws, run, t, states, varying) & _finite(states, varying)
+        return ~_definite_by_program(program.laws, run, t, states, varying) & _finite(
+            states, varying
+        )
     return np.concatenate([np.zeros(0, bool), *looks])
 
 
@@ -53,16 +56,15 @@ def _look(
 ) -> np.ndarray:
     given: dict[int, Any] = {int(equations.t): t}
     given |= dict(zip(map(int, (*equations.q, *equations.qd)), states.T, strict=True))
-    own = iter(varying)
-    marked = zip(jax.tree.leaves(run.params), jax.tree.leaves(run.varies), strict=True)
-    leaves = [next(own) if mark else np.asarray(leaf)[None] for leaf, mark in marked]
-    for places, leaf in zip(jax.tree.leaves(equations.params), leaves, strict=True):
+    common = jax.tree.map(lambda leaf: np.asarray(leaf)[None], run.params)
+    leaves = jax.tree.leaves(with_varying(common, run.varies, varying))
+    for registers, leaf in zip(jax.tree.leaves(equations.params), leaves, strict=True):
         columns = leaf.reshape(len(leaf), -1).T
-        given |= dict(zip(map(int, np.ravel(places)), columns, strict=True))
+        given |= dict(zip(map(int, np.ravel(registers)), columns, strict=True))
     sizes, pivots, matrices = _programs(equations)
-    found = sizes(given)
+    of_rows = sizes(given)
     roots = map(int, equations.roots)
-    given |= dict(zip(roots, (found[int(place)] for place in equations.sizes), strict=True))
+    given |= dict(zip(roots, (of_rows[int(size)] for size in equations.sizes), strict=True))
     values = pivots(given)
     negative = np.zeros(len(states), bool)
     for pivot, entry in zip(equations.pivots, equations.diagonal, strict=True):
@@ -71,8 +73,8 @@ def _look(
     if suspects.size:
         values = matrices(given)
         masses, rows = (
-            _gathered(values, places, len(states))[suspects]
-            for places in (equations.mass, equations.rows)
+            _gathered(values, registers, len(states))[suspects]
+            for registers in (equations.mass, equations.rows)
         )
         negative[suspects] = ~is_definite(masses, rows)
     return negative
@@ -86,15 +88,15 @@ def _programs(equations: Equations) -> tuple[ArrayProgram, ArrayProgram, ArrayPr
         [*equations.pivots, *equations.diagonal],
         [*equations.mass.ravel(), *equations.rows.ravel()],
     )
-    sizes, pivots, matrices = (ArrayProgram(equations.tape, places) for places in wanted)
+    sizes, pivots, matrices = (ArrayProgram(equations.tape, registers) for registers in wanted)
     return sizes, pivots, matrices
 
 
-def _gathered(values: dict[int, Any], places: np.ndarray, lanes: int) -> np.ndarray:
-    """The values of an array of places, the lanes in front."""
-    whole = np.empty((lanes, *places.shape))
-    for index, place in np.ndenumerate(places):
-        whole[(slice(None), *index)] = values[int(place)]
+def _gathered(values: dict[int, Any], registers: np.ndarray, lanes: int) -> np.ndarray:
+    """The values of an array of registers, the lanes in front."""
+    whole = np.empty((lanes, *registers.shape))
+    for index, register in np.ndenumerate(registers):
+        whole[(slice(None), *index)] = values[int(register)]
     return whole
 
 

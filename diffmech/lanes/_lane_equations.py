@@ -184,10 +184,10 @@ class Equations:
             return mass_matrix_of(laws, q, qd, t, params), rows
 
         mass, rows = self._collected(self._write(metric, self.roots))
-        bordered = self._motion.bordered(mass, rows)
+        factors = self._motion.kkt_factors(mass, rows)
 
         def corrected(state: Registers, residual: Registers) -> Registers:
-            return elementwise(tape, "sub", state, bordered.smallest(residual))
+            return elementwise(tape, "sub", state, factors.smallest(residual))
 
         q, qd = self.q, self.qd
         for _ in range(CORRECTIONS):

@@ -5,15 +5,11 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from .._checks import ROUNDINGS, as_array, float_dtype, is_traced
+from .._checks import ROUNDINGS, float_dtype, is_traced
 from .._typing import AnyArray, Params
 from ._instant import Instant
-from ._reducers import AbstractReducer
-
-
-def _rows(directions: tuple[Any, ...]) -> AnyArray:
-    rows = [as_array(direction).ravel() for direction in directions]
-    return (jnp if is_traced(rows) else np).stack(rows)
+from ._reducer_protocol import AbstractReducer
+from ._reducers import as_rows
 
 
 class Megno(AbstractReducer):
@@ -35,12 +31,12 @@ class Megno(AbstractReducer):
 
     def __init__(self, direction: Any):
         """`direction` is (δq, δq̇), shape (2n,)."""
-        self.tangents = _rows((direction,))
+        self.tangents = as_rows((direction,))
 
-    def init(self, t: Any, q: Any, qd: Any, params: Params) -> Any:
-        """The start, and ∫ s dℓ, ∫ Y ds, ℓ so far."""
-        zero = jnp.zeros_like(t)
-        return {"start": t, "t": zero, "area": zero, "total": zero, "log": zero}
+    def init(self, instant: Instant, params: Params) -> Any:
+        """The start's time, the time since, ∫ s dℓ, ∫ Y ds and ℓ, all zero."""
+        zero = jnp.zeros_like(instant.t)
+        return {"start": instant.t, "t": zero, "area": zero, "total": zero, "log": zero}
 
     def update(self, carry: Any, before: Instant, after: Instant, params: Params) -> Any:
         """The integrals over one step more."""
@@ -50,11 +46,11 @@ class Megno(AbstractReducer):
         high = scale * after.dq[0], scale * after.dqd[0]
         # In the middle, of the cubics through both ends.
         turn = h * (low[1] - high[1]) / 8
-        place = 0.5 * (low[0] + high[0]) + turn
+        shift = 0.5 * (low[0] + high[0]) + turn
         rate = 1.5 * (high[0] - low[0]) / jnp.where(h > 0, h, 1.0) - 0.25 * (low[1] + high[1])
         size = jnp.sum(low[0] ** 2) + jnp.sum(low[1] ** 2)
         first = carry["log"]
-        middle = first + 0.5 * jnp.log((jnp.sum(place**2) + jnp.sum(rate**2)) / size)
+        middle = first + 0.5 * jnp.log((jnp.sum(shift**2) + jnp.sum(rate**2)) / size)
         last = first + 0.5 * jnp.log((jnp.sum(high[0] ** 2) + jnp.sum(high[1] ** 2)) / size)
         half = h * (5 * first + 8 * middle - last) / 24  # ∫ ℓ over the first half of the step
         whole = h * (first + 4 * middle + last) / 6
@@ -103,14 +99,13 @@ class Sali(AbstractReducer):
 
     def __init__(self, first: Any, second: Any):
         """Two directions (δq, δq̇), shape (2n,) each, not parallel."""
-        self.tangents = _rows((first, second))
+        self.tangents = as_rows((first, second))
         if self.tangents.shape[1] > 1 and not is_traced(self.tangents):
             _require_two_ways(np.asarray(self.tangents))
 
-    def init(self, t: Any, q: Any, qd: Any, params: Params) -> Any:
+    def init(self, instant: Instant, params: Params) -> Any:
         """The neighbours."""
-        n = q.shape[0]
-        return jnp.asarray(self.tangents[:, :n]), jnp.asarray(self.tangents[:, n:])
+        return instant.dq, instant.dqd
 
     def update(self, carry: Any, before: Instant, after: Instant, params: Params) -> Any:
         """The neighbours now; their lengths do not matter."""
@@ -134,13 +129,11 @@ class Neighbours(AbstractReducer):
 
     def __init__(self, *directions: Any):
         """Each direction is (δq, δq̇), shape (2n,)."""
-        self.tangents = _rows(directions)
+        self.tangents = as_rows(directions)
 
-    def init(self, t: Any, q: Any, qd: Any, params: Params) -> Any:
+    def init(self, instant: Instant, params: Params) -> Any:
         """The neighbours, and the doublings left out."""
-        n = q.shape[0]
-        rows = jnp.asarray(self.tangents)
-        return rows[:, :n], rows[:, n:], jnp.zeros_like(rows[:, 0])
+        return instant.dq, instant.dqd, instant.doublings
 
     def update(self, carry: Any, before: Instant, after: Instant, params: Params) -> Any:
         """The neighbours now."""

@@ -1,7 +1,7 @@
 """What a user passes to an ensemble, turned into what lanes take."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -36,14 +36,16 @@ from ..model import (
     trial_arguments,
 )
 from ..motion import AbstractStabilisation, Baumgarte, Projection, Unstabilised, as_stabilisation
+from ._block import Role
 from ._clocks import times_of
 from ._control import Tolerances
+from ._reducer_protocol import AbstractReducer, AbstractSample, ends_motions, require_reducer
 from ._reducers import Crossings, EnergyError, FirstTime, Largest, Last, Smallest
 
-_PROTOCOL = ("init", "update", "finish")
 
-
-def tolerances(t0: Any, duration: Any, rtol: Any, atol: Any, dt: Any, max_steps: Any) -> Tolerances:
+def checked_tolerances(
+    t0: Any, duration: Any, rtol: Any, atol: Any, dt: Any, max_steps: Any
+) -> Tolerances:
     """Numbers of a run, checked; strongly typed, so that new ones do not compile anew."""
     start = as_scalar(t0, "t0")
     whole = as_duration(duration)
@@ -222,43 +224,40 @@ def spread_out(
     return kit.concatenate(pair, axis=1), varying
 
 
-def reducers(given: Any, system: AbstractSystem) -> tuple[list[str], list[Any]]:
-    """Reducers under their names."""
+def reducers(given: Any, system: AbstractSystem) -> dict[str, AbstractReducer]:
+    """Reducers by name, as given to `reduce`.
+
+    Raises:
+        ValueError: there is no such reducer, two of one name, or what is given is none.
+    """
     if given is None:
-        given = _last()
+        given = "last"
     if isinstance(given, Mapping):
         named = dict(given)
     else:
         listed = list(given) if isinstance(given, list | tuple) else [given]
         named = {}
         for one in listed:
-            name = one if isinstance(one, str) else _snake(type(one).__name__)
+            kind = one if isinstance(one, type) else type(one)
+            name = one if isinstance(one, str) else _snake(kind.__name__)
             if name in named:
                 raise ValueError(
                     f"`reduce` has two reducers called {name!r}: name them, as in "
                     f"`reduce={{'first': ..., 'second': ...}}`"
                 )
             named[name] = one
-    made = {"last": _last, "energy_error": lambda: EnergyError(system)}
+    by_word = {"last": _last, "energy_error": lambda: EnergyError(system)}
     for name, one in named.items():
         if isinstance(one, str):
-            if one not in made:
-                raise ValueError(f"there is no reducer {quoted(one)}.{suggestion(one, made)}")
-            named[name] = made[one]()
-        elif isinstance(one, type) or not all(_has(one, method) for method in _PROTOCOL):
-            raise ValueError(
-                f"`reduce` must hold objects with methods {', '.join(_PROTOCOL)}, but {name!r} is "
-                f"{one!r}"
-            )
-        elif isinstance(one, FirstTime | Largest | Smallest | Crossings):
-            asked = one.condition if isinstance(one, FirstTime) else one.function
+            if one not in by_word:
+                raise ValueError(f"there is no reducer {quoted(one)}.{suggestion(one, by_word)}")
+            named[name] = by_word[one]()
+            continue
+        reducer = require_reducer(one, name)
+        if isinstance(reducer, FirstTime | Largest | Smallest | Crossings):
+            asked = reducer.condition if isinstance(reducer, FirstTime) else reducer.function
             trial_condition(asked, f"reduce[{name!r}]", *trial_arguments(system.n, system.params))
-    return list(named), list(named.values())
-
-
-def _has(reducer: Any, method: str) -> bool:
-    """The class is asked first: an Equinox module makes an object of every method asked for."""
-    return hasattr(type(reducer), method) or hasattr(reducer, method)
+    return named
 
 
 @cache
@@ -270,11 +269,13 @@ def _snake(name: str) -> str:
     return "".join(f"_{c.lower()}" if c.isupper() else c for c in name).lstrip("_")
 
 
-def tangents(made: list[Any], n: int) -> tuple[AnyArray, tuple[tuple[int, int], ...]]:
-    """All tangents, shape (k, 2n), and which belong to which reducer."""
-    rows, shares, count = [], [], 0
-    for reducer in made:
-        own = getattr(reducer, "tangents", None)
+def tangents_and_roles(
+    used: Sequence[AbstractReducer], n: int
+) -> tuple[AnyArray, tuple[Role, ...]]:
+    """All tangents, shape (k, 2n), and the role of each reducer, which says what is its own."""
+    rows, roles, first = [], [], 0
+    for reducer in used:
+        own, end = reducer.tangents, first
         if own is not None:
             if np.shape(own)[1:] != (2 * n,):
                 raise ValueError(
@@ -282,23 +283,27 @@ def tangents(made: list[Any], n: int) -> tuple[AnyArray, tuple[tuple[int, int], 
                     f"δq̇), but have shape {np.shape(own)}"
                 )
             rows.append(own)
-        shares.append((count, count + (0 if own is None else np.shape(own)[0])))
-        count = shares[-1][1]
+            end = first + np.shape(own)[0]
+        at_stops = isinstance(reducer, AbstractSample) and reducer.times is not None
+        roles.append(Role(first, end, at_stops, ends_motions(reducer)))
+        first = end
     if not rows:
-        return np.zeros((0, 2 * n), float_dtype()), tuple(shares)
+        return np.zeros((0, 2 * n), float_dtype()), tuple(roles)
     kit = jnp if is_traced(rows) else np
-    return in_force(kit.concatenate(rows)), tuple(shares)
+    return in_force(kit.concatenate(rows)), tuple(roles)
 
 
-def stops(made: list[Any], numbers: Tolerances) -> tuple[AnyArray | None, list[Any]]:
-    """Times at which any reducer samples, increasing, and which of them are whose."""
-    asked = times_of(made)
+def stops(
+    used: Sequence[AbstractReducer], tolerances: Tolerances
+) -> tuple[AnyArray | None, list[np.ndarray | None]]:
+    """Times at which any reducer samples, increasing, and the indices of each one's own."""
+    asked = times_of(used)
     wanted = [np.ravel(times) for times in asked if times is not None]
     if not wanted:
-        return None, [None] * len(made)
+        return None, [None] * len(used)
     every = np.unique(np.concatenate(wanted))
-    if not is_traced(numbers):
-        start, end = float(numbers.start), float(numbers.end)
+    if not is_traced(tolerances):
+        start, end = float(tolerances.start), float(tolerances.end)
         if not (np.all(np.isfinite(every)) and every[0] >= start and every[-1] <= end):
             raise ValueError(
                 f"sample times must lie between {start:g} s and {end:g} s, but reach from "

@@ -21,30 +21,45 @@ from ..motion import AbstractStabilisation
 from ..scalars import NotScalar
 from ..tuning import is_tuned
 from ._lane_equations import Equations, Fixed, Layout
+from ._program import Form, Program, equations_of
 from ._tableau import Tableau, as_tableau
-from ._tiles import equations_of
 
 _LONGEST_BODY = 5000
 _LONGEST_ACCURATE_BODY = 4000  # beyond, a method of six stages: 20 s of compiling are too many
 _MOST_OPERATIONS = 5000
 _MANY_OPERATIONS = 150  # general parts leave many that zeros and ones would take away
-UNROLLED, ROLLED, ARRAYS = "lanes, unrolled", "lanes, rolled", "arrays"
 
 
-def choose(
+def choose_program(
     method: Tableau | None,
     laws: Laws | ExplicitLaws,
     layout: Layout,
     params: Params,
     stabilise: AbstractStabilisation | None,
     fixed: Fixed = (),
-) -> tuple[Tableau, str, str]:
-    """The method, the form of the program, and why."""
+) -> tuple[Program, str]:
+    """The program for these equations, and why this one.
+
+    `method=None` leaves the method to the size of the equations; `fixed` are the parameters to be
+    written in, () for none.
+    """
+    tableau, form, why = _chosen(method, laws, layout, params, stabilise, fixed)
+    return Program(laws, layout, tableau, form, fixed), why
+
+
+def _chosen(
+    method: Tableau | None,
+    laws: Laws | ExplicitLaws,
+    layout: Layout,
+    params: Params,
+    stabilise: AbstractStabilisation | None,
+    fixed: Fixed,
+) -> tuple[Tableau, Form, str]:
     accurate = as_tableau("Dopri8")
     try:
         equations = equations_of(laws, layout, params, stabilise, fixed)
     except (NotScalar, TracerArrayConversionError) as error:
-        return method or accurate, ARRAYS, str(error).splitlines()[0]
+        return method or accurate, Form.ARRAYS, str(error).splitlines()[0]
     operations = equations.operations
     size = f"{operations} operations an evaluation"
     if fixed:
@@ -52,16 +67,16 @@ def choose(
     elif operations > _MANY_OPERATIONS:
         size += ", perhaps fewer with `fixed_params=True`"
     if operations > _MOST_OPERATIONS:
-        return method or accurate, ARRAYS, f"{size}, too many for lanes"
+        return method or accurate, Form.ARRAYS, f"{size}, too many for lanes"
     on_cpu = jax.default_backend() == "cpu"
     if on_cpu and not is_tuned():
-        return method or accurate, ROLLED, f"{size}; `diffmech.tune_cpu()` would be faster"
+        return method or accurate, Form.ROLLED, f"{size}; `diffmech.tune_cpu()` would be faster"
     if method is None:
         wide = _body(equations, accurate) > _LONGEST_ACCURATE_BODY
         method = as_tableau("Tsit5") if wide else accurate
     if not on_cpu or _body(equations, method) > _LONGEST_BODY:
-        return method, ROLLED, size
-    return method, UNROLLED, size
+        return method, Form.ROLLED, size
+    return method, Form.UNROLLED, size
 
 
 def _body(equations: Equations, method: Tableau) -> int:
@@ -70,7 +85,7 @@ def _body(equations: Equations, method: Tableau) -> int:
     return equations.operations * (method.stages - 1 + (again > 0)) + again
 
 
-def numbers_of(params: Params, varies: Any) -> Fixed:
+def values_to_fix(params: Params, varies: Any) -> Fixed:
     """The parameters that lanes share, as numbers; None for those that vary or are traced."""
     leaves, marks = jax.tree.leaves(params), jax.tree.leaves(varies)
     return tuple(

@@ -1,22 +1,5 @@
-"""What is kept of every motion: small summaries, made while it runs.
+"""What is kept of every motion: small summaries, made while it runs."""
 
-A reducer is a class with three methods, written for one motion with ordinary arrays:
-
-    init(t, q, qd, params) -> carry
-    update(carry, before, after, params) -> carry     after every accepted step
-    finish(carry) -> value
-
-`before` and `after` are the two ends of the step. The carry is any pytree of arrays whose shapes
-and types stay. Further attributes are looked for: `tangents`, shape (k, 2n), the neighbours
-(δq, δq̇) to carry along; `needs_work`, true if `Instant.work` is wanted; `done(carry)`, true to end
-a motion; `times`, shape (k,), with `sample(instant, params)` for what to keep at each, or `sample`
-without `times` for what to keep of the end. With `sample`, what `finish` returns is not used.
-
-Functions given to reducers are compiled in; an `eqx.Module` that can be called carries numbers that
-may change without compiling anew.
-"""
-
-from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any
 
@@ -31,44 +14,21 @@ from .._typing import AnyArray, Params, ScalarFunction
 from ..model import AbstractSystem, ExplicitLaws, Laws
 from ..motion import energy_of
 from ._instant import Instant, between, peak
+from ._reducer_protocol import AbstractReducer, AbstractSample
 
 _HALVINGS = 40  # of the step in which a condition became true: down to 1e-12 of it
 
 
-class AbstractReducer(eqx.Module):
-    """A summary of a motion; the module's text has the whole protocol."""
+class Last(AbstractSample):
+    """(q, q̇) where the motion ended, shapes (lanes, n) [SI units, SI units/s]."""
 
-    @abstractmethod
-    def init(self, t: Any, q: Any, qd: Any, params: Params) -> Any:
-        """The carry at the start."""
-
-    @abstractmethod
-    def update(self, carry: Any, before: Instant, after: Instant, params: Params) -> Any:
-        """The carry after a step."""
-
-    @abstractmethod
-    def finish(self, carry: Any) -> Any:
-        """What is kept in the end."""
+    def sample(self, instant: Instant, params: Params) -> tuple[AnyArray, AnyArray]:
+        """(q, q̇), shapes (n,)."""
+        return instant.q, instant.qd
 
 
-class Last(AbstractReducer):
-    """(q, q̇) where the motion ended, shapes (lanes, n)."""
-
-    def init(self, t: Any, q: Any, qd: Any, params: Params) -> Any:
-        """Nothing is carried."""
-        return ()
-
-    def update(self, carry: Any, before: Instant, after: Instant, params: Params) -> Any:
-        """Nothing is carried."""
-        return carry
-
-    def finish(self, carry: Any) -> Any:
-        """Nothing is carried."""
-        return carry
-
-    def sample(self, at: Instant, params: Params) -> Any:
-        """(q, q̇)."""
-        return at.q, at.qd
+def _value(function: ScalarFunction, at: Instant, params: Params) -> AnyArray:
+    return jnp.asarray(function(at.q, at.qd, at.t, params), at.q.dtype)
 
 
 class Largest(AbstractReducer):
@@ -79,9 +39,9 @@ class Largest(AbstractReducer):
 
     function: ScalarFunction
 
-    def init(self, t: Any, q: Any, qd: Any, params: Params) -> Any:
+    def init(self, instant: Instant, params: Params) -> Any:
         """The value at the start."""
-        return jnp.asarray(self.function(q, qd, t, params), q.dtype)
+        return _value(self.function, instant, params)
 
     def update(self, carry: Any, before: Instant, after: Instant, params: Params) -> Any:
         """The larger of what was and the step's peak."""
@@ -100,9 +60,9 @@ class Smallest(AbstractReducer):
     def _negative(self, *state: Any) -> Any:
         return -self.function(*state)
 
-    def init(self, t: Any, q: Any, qd: Any, params: Params) -> Any:
+    def init(self, instant: Instant, params: Params) -> Any:
         """The value at the start."""
-        return jnp.asarray(self.function(q, qd, t, params), q.dtype)
+        return _value(self.function, instant, params)
 
     def update(self, carry: Any, before: Instant, after: Instant, params: Params) -> Any:
         """The smaller of what was and the step's trough."""
@@ -134,39 +94,40 @@ class FirstTime(AbstractReducer):
         value = jax.eval_shape(self.condition, at.q, at.qd, at.t, params)
         return value.dtype == bool
 
-    def init(self, t: Any, q: Any, qd: Any, params: Params) -> Any:
-        """Nothing found, unless it holds from the start."""
+    def init(self, instant: Instant, params: Params) -> Any:
+        """Not yet, unless it holds from the start: then a step of no length, at the start."""
+        q, qd, t = instant.q, instant.qd, instant.t
         start = Instant(t, q, qd, jnp.zeros_like(q))
         holds = jnp.asarray(self._holds(q, qd, t, params), bool)
         return holds, start, start, jnp.zeros_like(t), params
 
     def update(self, carry: Any, before: Instant, after: Instant, params: Params) -> Any:
         """The step in which it came to hold, and a part of it at which it does."""
-        found, start, end, part, numbers = carry
+        held, start, end, part, used = carry
         if self._is_truth(after, params):
             s, now = jnp.ones_like(after.t), self._holds(after.q, after.qd, after.t, params)
         else:
             s, top = peak(self.condition, before, after, params)
-            now = ~(top < 0)  # NaN is found, too, at an unknown time
+            now = ~(top < 0)  # NaN counts, too, at an unknown time
             s = jnp.where(jnp.isnan(top), jnp.nan, s)
-        new = now & ~found
+        new = now & ~held
         keep = lambda old, fresh: jnp.where(new, fresh, old)  # noqa: E731
         this, that = (Instant(x.t, x.q, x.qd, x.qdd) for x in (before, after))
         return (
-            found | now,
+            held | now,
             jax.tree.map(keep, start, this),
             jax.tree.map(keep, end, that),
             keep(part, s),
-            numbers,
+            used,
         )
 
     def done(self, carry: Any) -> Any:
-        """Whether the motion may end."""
+        """Whether the condition has held, if motions are to stop there."""
         return carry[0] if self.stop else jnp.zeros_like(carry[0])
 
     def finish(self, carry: Any) -> Any:
         """The time, by halving the step, and one Newton step that carries derivatives."""
-        found, before, after, part, params = carry
+        held, before, after, part, params = carry
         frozen = lax.stop_gradient((before, after, params))
 
         def halve(_: Any, bounds: Any) -> Any:
@@ -187,7 +148,7 @@ class FirstTime(AbstractReducer):
             usable = jnp.abs(slope) > 0
             change = (here - lax.stop_gradient(here)) / jnp.where(usable, slope, 1.0)
             s = s - jnp.where(usable, change, 0.0)
-        return jnp.where(found, before.t + s * (after.t - before.t), jnp.inf)
+        return jnp.where(held, before.t + s * (after.t - before.t), jnp.inf)
 
 
 class Crossings(AbstractReducer):
@@ -199,9 +160,9 @@ class Crossings(AbstractReducer):
     function: ScalarFunction
     direction: int = eqx.field(static=True, default=0)
 
-    def init(self, t: Any, q: Any, qd: Any, params: Params) -> Any:
-        """None yet."""
-        return jnp.zeros_like(t)
+    def init(self, instant: Instant, params: Params) -> Any:
+        """No crossing."""
+        return jnp.zeros_like(instant.t)
 
     def update(self, carry: Any, before: Instant, after: Instant, params: Params) -> Any:
         """One more if the sign has changed."""
@@ -212,11 +173,11 @@ class Crossings(AbstractReducer):
         return carry + jnp.where(counted, 1.0, 0.0)
 
     def finish(self, carry: Any) -> Any:
-        """The number."""
+        """How many there were."""
         return carry
 
 
-class Samples(AbstractReducer):
+class Samples(AbstractSample):
     """(q, q̇) at given times [s], shapes (lanes, k, n); steps end on them.
 
     Times of shape (k,) are for all lanes, of shape (lanes, k) each lane's own: these never
@@ -226,21 +187,9 @@ class Samples(AbstractReducer):
 
     times: AnyArray = eqx.field(converter=as_array)
 
-    def sample(self, at: Instant, params: Params) -> Any:
-        """(q, q̇)."""
-        return at.q, at.qd
-
-    def init(self, t: Any, q: Any, qd: Any, params: Params) -> Any:
-        """Nothing is carried."""
-        return ()
-
-    def update(self, carry: Any, before: Instant, after: Instant, params: Params) -> Any:
-        """Nothing is carried."""
-        return ()
-
-    def finish(self, carry: Any) -> Any:
-        """The samples take its place."""
-        return carry
+    def sample(self, instant: Instant, params: Params) -> tuple[AnyArray, AnyArray]:
+        """(q, q̇), shapes (n,)."""
+        return instant.q, instant.qd
 
 
 class EnergyError(AbstractReducer):
@@ -255,10 +204,10 @@ class EnergyError(AbstractReducer):
     def __init__(self, system: AbstractSystem):
         self.laws = system.laws
 
-    def init(self, t: Any, q: Any, qd: Any, params: Params) -> Any:
-        """h₀ and the largest energies so far."""
-        energy = energy_of(self.laws, q, qd, t, params)
-        return energy.total, jnp.zeros_like(t), jnp.nan_to_num(energy.kinetic)
+    def init(self, instant: Instant, params: Params) -> Any:
+        """h₀, no imbalance, and T [J]."""
+        energy = energy_of(self.laws, instant.q, instant.qd, instant.t, params)
+        return energy.total, jnp.zeros_like(instant.t), jnp.nan_to_num(energy.kinetic)
 
     def update(self, carry: Any, before: Instant, after: Instant, params: Params) -> Any:
         """The worst imbalance so far, and the scale it is measured by."""
@@ -279,6 +228,12 @@ class EnergyError(AbstractReducer):
         return jnp.where((worst <= rounding) & (scale <= rounding), 0.0, part)
 
 
+def as_rows(directions: tuple[Any, ...]) -> AnyArray:
+    """Directions (δq, δq̇), k of them, as `tangents` of shape (k, 2n)."""
+    rows = [as_array(direction).ravel() for direction in directions]
+    return (jnp if is_traced(rows) else np).stack(rows)
+
+
 class Growth(AbstractReducer):
     """ln(‖δ‖ / ‖δ₀‖): by how much neighbours part, shape (lanes, k), from their linear equations.
 
@@ -290,11 +245,10 @@ class Growth(AbstractReducer):
 
     def __init__(self, *directions: Any):
         """Each direction is (δq, δq̇), shape (2n,)."""
-        rows = [as_array(direction).ravel() for direction in directions]
-        self.tangents = (jnp if is_traced(rows) else np).stack(rows)
+        self.tangents = as_rows(directions)
 
-    def init(self, t: Any, q: Any, qd: Any, params: Params) -> Any:
-        """Nothing has grown."""
+    def init(self, instant: Instant, params: Params) -> Any:
+        """‖δ₀‖², and no doublings."""
         zero = jnp.zeros(self.tangents.shape[0], self.tangents.dtype)
         return jnp.sum(self.tangents**2, axis=1), zero
 

@@ -14,32 +14,20 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from .._checks import in_force
+from .._checks import MAX_STEPS_LIMIT, in_force
 from .._results import Status
 from .._typing import AnyArray, Params
-from ..model import AbstractSystem, ExplicitLaws, Laws
-from ..motion import AbstractStabilisation, Projection
+from ..model import AbstractSystem
+from ..motion import AbstractStabilisation
 from ._block import Block, Loop
 from ._control import Tolerances
-from ._field import Numbers
+from ._field import LaneParameters
 from ._lane_equations import Layout
-from ._prepare import stabilisation, tolerances
-from ._program_choice import UNROLLED, choose
-from ._step import rolled_step, unrolled_step
-from ._tableau import Tableau
-from ._tiles import field_of
+from ._prepare import checked_tolerances, stabilisation
+from ._program import Program
+from ._program_choice import choose_program
 
 STOPS = 256  # at most, in one call of the compiled program
-_MOST_STEPS = 2**31 - 1
-
-
-class FramePlan(NamedTuple):
-    """Everything the program is compiled for; hashable."""
-
-    laws: Laws | ExplicitLaws
-    layout: Layout
-    tableau: Tableau
-    form: str
 
 
 class FrameRun(NamedTuple):
@@ -48,7 +36,7 @@ class FrameRun(NamedTuple):
     start: AnyArray  # (2n,)
     params: Params
     stabilise: AbstractStabilisation | None
-    numbers: Tolerances
+    tolerances: Tolerances
 
 
 class Frame(NamedTuple):
@@ -87,23 +75,22 @@ def frame_of(
     t0: Any,
     duration: Any,
     rtol: Any,
-) -> tuple[FramePlan, FrameRun, Frame]:
+) -> tuple[Program, FrameRun, Frame]:
     """A motion about to start with `directions`, shape (k, 2n), for `frame_at` to carry on."""
     how = stabilisation(system, None)
     layout = Layout(system.n, len(directions), work=False)
-    tableau, form, _ = choose(None, system.laws, layout, system.params, how)
-    plan = FramePlan(system.laws, layout, tableau, form)
+    program, _ = choose_program(None, system.laws, layout, system.params, how)
     run = FrameRun(
         start=in_force(np.concatenate([q, qd])),
         params=params,
         stabilise=jax.tree.map(in_force, how),
-        numbers=tolerances(t0, duration, rtol, None, None, _MOST_STEPS),
+        tolerances=checked_tolerances(t0, duration, rtol, None, None, MAX_STEPS_LIMIT),
     )
-    return plan, run, _begin(plan, run, in_force(directions))
+    return program, run, _begin(program, run, in_force(directions))
 
 
 def frame_at(
-    plan: FramePlan, run: FrameRun, frame: Frame, stops: np.ndarray, most: int
+    program: Program, run: FrameRun, frame: Frame, stops: np.ndarray, most: int
 ) -> tuple[Frame, Reached]:
     """Carried on to some stops, increasing, at most `STOPS`; and what was met there.
 
@@ -113,39 +100,36 @@ def frame_at(
     padded = np.full(STOPS, stops[-1], stops.dtype)
     padded[:count] = stops
     frame, reached, met = _advance(
-        plan, run, frame, in_force(padded), np.asarray(count, np.int32), np.asarray(most, np.int32)
+        program,
+        run,
+        frame,
+        in_force(padded),
+        np.asarray(count, np.int32),
+        np.asarray(most, np.int32),
     )
     return frame, jax.tree.map(lambda leaf: np.asarray(leaf)[: int(met)], reached)
 
 
-def _block(plan: FramePlan, run: FrameRun) -> Block:
-    start = tuple(run.start[i : i + 1] for i in range(2 * plan.layout.n))
-    numbers = Numbers(run.params, jax.tree.map(lambda _: False, run.params), run.stabilise)
-    return Block(
-        field=field_of(plan, numbers, run.numbers.start, start),
-        advance=unrolled_step if plan.form == UNROLLED else rolled_step,
-        tableau=plan.tableau,
-        reducers=(),
-        shares=(),
-        params=(),
-        projecting=isinstance(run.stabilise, Projection),
-        lanes=1,
-    )
+def _block(program: Program, run: FrameRun) -> Block:
+    start = tuple(run.start[i : i + 1] for i in range(2 * program.layout.n))
+    varies = jax.tree.map(lambda _: False, run.params)
+    parameters = LaneParameters(run.params, varies, run.stabilise)
+    return program.block(parameters, run.tolerances.start, start, lanes=1)
 
 
 @eqx.filter_jit
-def _begin(plan: FramePlan, run: FrameRun, directions: Any) -> Frame:
+def _begin(program: Program, run: FrameRun, directions: Any) -> Frame:
     y = tuple(jnp.ravel(jnp.concatenate([run.start, jnp.ravel(directions)]))[:, None])
-    loop = _block(plan, run).begin(y, jnp.ones(1, bool), run.numbers)
-    loop, _ = _orthonormal(plan.layout, loop)
-    return Frame(loop, jnp.zeros(plan.layout.tangents, run.start.dtype))
+    loop = _block(program, run).begin(y, jnp.ones(1, bool), run.tolerances)
+    loop, _ = _orthonormal(program.layout, loop)
+    return Frame(loop, jnp.zeros(program.layout.tangents, run.start.dtype))
 
 
 @eqx.filter_jit
 def _advance(
-    plan: FramePlan, run: FrameRun, frame: Frame, stops: Any, count: Any, most: Any
+    program: Program, run: FrameRun, frame: Frame, stops: Any, count: Any, most: Any
 ) -> tuple[Frame, Reached, Any]:
-    block, n = _block(plan, run), plan.layout.n
+    block, n = _block(program, run), program.layout.n
 
     def short_of(stop: Any, frame: Frame, left: Any) -> Any:
         return ((frame.loop.status == Status.OK) & (frame.loop.t < stop))[0] & (left > 0)
@@ -153,7 +137,7 @@ def _advance(
     def reach(stop: Any, frame: Frame, left: Any) -> tuple[Frame, Any]:
         def step(carry: tuple[Frame, Any]) -> tuple[Frame, Any]:
             frame, left = carry
-            loop, grown = _orthonormal(plan.layout, block.step(frame.loop, stop, run.numbers))
+            loop, grown = _orthonormal(program.layout, block.step(frame.loop, stop, run.tolerances))
             return Frame(loop, frame.grown + grown), left - 1
 
         return lax.while_loop(lambda carry: short_of(stop, *carry), step, (frame, left))
@@ -165,7 +149,7 @@ def _advance(
     def one(carry: tuple[Frame, Any, Reached, Any]) -> tuple[Frame, Any, Reached, Any]:
         frame, left, kept, i = carry
         frame, left = reach(stops[i], frame, left)
-        q, qd = (jnp.concatenate(part) for part in plan.layout.pair(frame.loop.y, 0))
+        q, qd = (jnp.concatenate(part) for part in program.layout.pair(frame.loop.y, 0))
         here = Reached(frame.grown, q, qd, frame.loop.t[0])
         kept = jax.tree.map(lambda room, x: room.at[i].set(x), kept, here)
         return frame, left, kept, i + (here.t >= stops[i])

@@ -4,8 +4,8 @@ A tile is a number of blocks on every device; blocks run one after another on a 
 beside each other without talking. The last tile is filled up with lanes that end at once.
 """
 
-from collections.abc import Iterator
-from functools import cache, lru_cache, partial
+from collections.abc import Iterable, Iterator
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 import equinox as eqx
@@ -16,32 +16,26 @@ from jax import lax
 from jax.sharding import Mesh, PartitionSpec
 
 from .._typing import AnyArray, Params
-from ..model import ExplicitLaws, Laws
-from ..motion import AbstractStabilisation, Projection, kept_of
-from ._block import Block, Outcome
+from ..motion import AbstractStabilisation
+from ._block import Outcome, Role
 from ._control import Tolerances
-from ._field import AbstractField, ArrayField, Numbers, ScalarField
-from ._lane_equations import Equations, Fixed, Layout
+from ._field import LaneParameters
 from ._lanewise import bundled, shared
 from ._packing import Packed, pack, unpack
-from ._step import rolled_step, unrolled_step
-from ._tableau import Tableau
+from ._program import Program
+from ._reducer_protocol import AbstractReducer
 
 _AXIS = "devices"
 
 
 class Plan(NamedTuple):
-    """Everything a program is compiled for; hashable."""
+    """Everything a tile is compiled for; hashable."""
 
-    laws: Laws | ExplicitLaws
-    layout: Layout
-    tableau: Tableau
-    form: str  # "lanes, unrolled", "lanes, rolled" or "arrays"
-    shares: tuple[tuple[int, int], ...]
+    program: Program
+    roles: tuple[Role, ...]  # of the reducers
     lanes: int  # in a block
     blocks: int  # in a tile, on one device
     devices: int
-    fixed: Fixed = ()
     clocks: int = 0  # arrays of each lane's own times: none, (start, end) or (start, end, stops)
 
     @property
@@ -56,61 +50,23 @@ class Run(NamedTuple):
     params: Params
     varies: Any  # a tree of truth values like params
     stabilise: AbstractStabilisation | None
-    reducers: tuple[Any, ...]
+    reducers: tuple[AbstractReducer, ...]
     tangents: AnyArray  # (k, 2n)
-    numbers: Tolerances
+    tolerances: Tolerances
     stops: AnyArray | None
 
 
-def equations_of(
-    laws: Laws | ExplicitLaws,
-    layout: Layout,
-    params: Params,
-    stabilise: AbstractStabilisation | None,
-    fixed: Fixed = (),
-) -> Equations:
-    """The equations on a tape; the last ones are kept."""
-    leaves, structure = jax.tree.flatten((params, stabilise))
-    return _equations(laws, layout, tuple(np.shape(leaf) for leaf in leaves), structure, fixed)
-
-
-@lru_cache(maxsize=128)  # numbers written in make new ones
-def _equations(
-    laws: Any, layout: Layout, shapes: tuple[Any, ...], structure: Any, fixed: Fixed
-) -> Equations:
-    params, stabilise = jax.tree.unflatten(structure, [np.zeros(shape) for shape in shapes])
-    return Equations(laws, layout, params, stabilise, fixed)
-
-
-def field_of(
-    plan: Any, numbers: Numbers, t: Any, start: tuple[Any, ...], fixed: Fixed = ()
-) -> AbstractField:
-    """The rates of a block's lanes, which start at `t`; `plan` has laws, layout and form."""
-    if plan.form == "arrays":
-        return ArrayField(plan.laws, plan.layout, numbers)
-    like = jax.tree.map(
-        lambda leaf, varies: leaf[..., 0] if varies else leaf, numbers.params, numbers.varies
-    )
-    equations = equations_of(plan.laws, plan.layout, like, numbers.gains, fixed)
-    return ScalarField(equations, plan.layout, numbers, t, start)
-
-
-def _run_block(plan: Plan, run: Run, start: Any, varying: list[Any]) -> Outcome:
+def _run_block(plan: Plan, run: Run, start: AnyArray, varying: list[AnyArray]) -> Outcome:
     """One block: `start` of shape (2n, lanes); `varying` parameters, then clocks, lanes last."""
-    sound = jnp.all(jnp.isfinite(start), axis=0)
-    numbers, stops = run.numbers, run.stops
+    program, tolerances, stops = plan.program, run.tolerances, run.stops
+    runs = None
     if plan.clocks:
         varying, (first, last, *own) = varying[: -plan.clocks], varying[-plan.clocks :]
-        sound = sound & jnp.isfinite(first) & jnp.isfinite(last) & (first < last)
-        numbers, stops = numbers._replace(start=first, end=last), own[0] if own else None
-    leaves, structure = jax.tree.flatten(run.params)
-    marks = jax.tree.leaves(run.varies)
-    given = iter(varying)
-    leaves = [next(given) if mark else leaf for leaf, mark in zip(leaves, marks, strict=True)]
-    params = jax.tree.unflatten(structure, leaves)
-    for leaf in varying:
-        sound = sound & jnp.all(jnp.isfinite(leaf), axis=tuple(range(leaf.ndim - 1)))
-    sound = sound & keeps_constraints(plan.laws, start, numbers.start, params, run.varies)
+        runs = jnp.isfinite(first) & jnp.isfinite(last) & (first < last)
+        tolerances, stops = tolerances._replace(start=first, end=last), own[0] if own else None
+    params = with_varying(run.params, run.varies, varying)
+    sound = program.sound_starts(start, tolerances.start, params, run.varies)
+    sound = sound if runs is None else sound & runs
     bundles = jax.tree.map(
         lambda leaf, mark: bundled(leaf) if mark else shared(leaf), params, run.varies
     )
@@ -118,54 +74,46 @@ def _run_block(plan: Plan, run: Run, start: Any, varying: list[Any]) -> Outcome:
     for reducer in run.reducers:
         arrays, rest = eqx.partition(reducer, eqx.is_array)
         reducers.append((jax.tree.map(shared, arrays), rest))
-    y = tuple(start[i] for i in range(2 * plan.layout.n))
+    layout = program.layout
+    y = tuple(start[i] for i in range(2 * layout.n))
     y += tuple(jnp.broadcast_to(entry, y[0].shape) for row in run.tangents for entry in row)
-    y += (jnp.zeros_like(y[0]),) * plan.layout.work
-    told = Numbers(params, run.varies, run.stabilise)
-    block = Block(
-        field=field_of(plan, told, numbers.start, y, plan.fixed),
-        advance=unrolled_step if plan.form == "lanes, unrolled" else rolled_step,
-        tableau=plan.tableau,
+    y += (jnp.zeros_like(y[0]),) * layout.work
+    block = program.block(
+        LaneParameters(params, run.varies, run.stabilise),
+        tolerances.start,
+        y,
+        plan.lanes,
         reducers=tuple(reducers),
-        shares=plan.shares,
+        roles=plan.roles,
         params=bundles,
-        projecting=isinstance(run.stabilise, Projection),
-        lanes=plan.lanes,
     )
-    return block.run(y, sound, numbers, stops)
+    return block.run(y, sound, tolerances, stops)
 
 
-def keeps_constraints(
-    laws: Laws | ExplicitLaws, start: Any, t: Any, params: Params, varies: Any
-) -> Any:
-    """Which lanes start on their constraints, up to printed digits; `start` is (2n, lanes)."""
-    n = start.shape[0] // 2
-    if not isinstance(laws, Laws) or not laws.constraints:
-        return True
-
-    def kept(state: Any, t: Any, params: Params) -> Any:
-        found = kept_of(laws, state[:n], state[n:], t, params)
-        return jnp.all(found.place) & jnp.all(found.rate)
-
-    axes = jax.tree.map(lambda varies: -1 if varies else None, varies)
-    own = None if jnp.ndim(t) == 0 else -1
-    return jax.vmap(kept, in_axes=(-1, own, axes))(start, t, params)
+def with_varying(params: Params, varies: Any, varying: Iterable[AnyArray]) -> Params:
+    """Parameters with lanes' own in place of those that vary, in their order."""
+    leaves, structure = jax.tree.flatten(params)
+    own = iter(varying)
+    marked = zip(leaves, jax.tree.leaves(varies), strict=True)
+    return jax.tree.unflatten(structure, [next(own) if mark else leaf for leaf, mark in marked])
 
 
 @partial(jax.jit, static_argnums=0)
-def run_tile(plan: Plan, run: Packed, starts: Any, varying: list[Any], filled: Any) -> Packed:
+def run_tile(
+    plan: Plan, run: Packed, starts: AnyArray, varying: list[AnyArray], filled: AnyArray
+) -> Packed:
     """All blocks of a tile: `starts` of shape (blocks, 2n, lanes); an `Outcome`, lanes last.
 
     Of every device's blocks the first `filled`, shape (devices,), hold motions; the others are
     passed over.
     """
 
-    def blocks(run: Packed, starts: Any, varying: list[Any], filled: Any) -> Packed:
-        numbers = unpack(run)
+    def blocks(run: Packed, starts: AnyArray, varying: list[AnyArray], filled: AnyArray) -> Packed:
+        shared_run = unpack(run)
 
         def block(i: Any) -> Packed:
             part = jax.tree.map(lambda leaf: leaf[i], (starts, varying))
-            ended = jax.tree.map(lambda leaf: leaf[None], _run_block(plan, numbers, *part))
+            ended = jax.tree.map(lambda leaf: leaf[None], _run_block(plan, shared_run, *part))
             return pack(ended, around=1)
 
         def fill(i: Any, room: Packed) -> Packed:
@@ -199,18 +147,18 @@ class Tile(NamedTuple):
 
     start: int
     stop: int
-    starts: Any  # (blocks, 2n, lanes)
-    varying: list[Any]
+    starts: AnyArray  # (blocks, 2n, lanes)
+    varying: list[AnyArray]
     filled: np.ndarray  # (devices,) how many blocks of each hold motions
 
 
-def tiles(plan: Plan, states: Any, varying: list[Any]) -> Iterator[Tile]:
+def tiles(plan: Plan, states: AnyArray, varying: list[AnyArray]) -> Iterator[Tile]:
     """Cut states, shape (count, 2n), and varying parameters, (count, ...), into tiles."""
     count = states.shape[0]
     for start in range(0, count, plan.tile):
         stop = min(start + plan.tile, count)
         cut = partial(_cut, plan, start, stop)
-        device = _places(plan, stop - start) // plan.blocks
+        device = _slots(plan, stop - start) // plan.blocks
         yield Tile(
             start,
             stop,
@@ -231,31 +179,31 @@ def _order(blocks: int, devices: int) -> np.ndarray:
     return rows.T.ravel()
 
 
-def _places(plan: Plan, lanes: int) -> np.ndarray:
-    """Where in a tile the blocks of so many lanes lie, one after the other."""
+def _slots(plan: Plan, lanes: int) -> np.ndarray:
+    """The indices in a tile of the blocks of so many lanes, in the order of the lanes."""
     used = -(-lanes // plan.lanes)
     return np.argsort(_order(plan.blocks, plan.devices))[:used]
 
 
-def _cut(plan: Plan, start: int, stop: int, array: Any) -> Any:
+def _cut(plan: Plan, start: int, stop: int, array: AnyArray) -> AnyArray:
     """Lanes as blocks, shape (blocks, ..., lanes); what is not filled is NaN, or never run."""
     kit: Any = np if isinstance(array, np.ndarray) else jnp
-    part, places = array[start:stop], _places(plan, stop - start)
-    missing = len(places) * plan.lanes - (stop - start)
+    part, slots = array[start:stop], _slots(plan, stop - start)
+    missing = len(slots) * plan.lanes - (stop - start)
     if missing:
         part = kit.concatenate([part, kit.full((missing, *part.shape[1:]), np.nan, part.dtype)])
     part = kit.moveaxis(part.reshape(-1, plan.lanes, *part.shape[1:]), 1, -1)
     shape = (plan.blocks * plan.devices, *part.shape[1:])
     if kit is jnp:
-        return jnp.zeros(shape, part.dtype).at[places].set(part)
+        return jnp.zeros(shape, part.dtype).at[slots].set(part)
     whole = np.empty(shape, part.dtype)
-    whole[places] = part
+    whole[slots] = part
     return whole
 
 
-def uncut(plan: Plan, tile: Tile, array: Any) -> Any:
+def uncut(plan: Plan, tile: Tile, array: AnyArray) -> AnyArray:
     """A result of shape (blocks, ..., lanes) as (lanes of the tile, ...)."""
     kit: Any = np if isinstance(array, np.ndarray) else jnp
     count = tile.stop - tile.start
-    rows = kit.moveaxis(array[_places(plan, count)], -1, 1)
+    rows = kit.moveaxis(array[_slots(plan, count)], -1, 1)
     return rows.reshape(-1, *rows.shape[2:])[:count]

@@ -1,18 +1,10 @@
-"""Grids of starts or designs: where a machine is stable by a criterion, and where that changes."""
+"""Grids of starts or designs: where a machine is stable by a criterion, and where that changes.
 
+Criteria have a door of their own, `diffmech.criteria`.
+"""
+
+from ._abstract_criterion import CriterionWords as CriterionWords
 from ._axes import Axis as Axis, axis_kind as axis_kind
-from ._criteria import (
-    AbstractCriterion as AbstractCriterion,
-    Leaves as Leaves,
-    Spread as Spread,
-    Tumble as Tumble,
-)
-from ._growth_criteria import (
-    FloquetStable as FloquetStable,
-    Ftle as Ftle,
-    MegnoBelow as MegnoBelow,
-    SaliAbove as SaliAbove,
-)
 from ._map_files import load_map as load_map
 from ._map_record import MapEdge as MapEdge, StabilityMap as StabilityMap
 from ._stability_map import stability_map as stability_map

@@ -87,21 +87,21 @@ def axis_kind(system: AbstractSystem, name: str) -> tuple[str, str]:
     names = list(system.coordinates)
     rates = {f"{coordinate}_dot": coordinate for coordinate in names}
     paths = parameter_paths(system.params)
-    found = [
+    kinds = [
         kind
         for kind, known in (("coordinate", names), ("rate", rates), ("parameter", paths))
         if name in known
     ]
-    if len(found) > 1:
-        raise ValueError(f"{name!r} is both a {found[0]} and a {found[1]} of {system.name!r}")
-    if not found:
+    if len(kinds) > 1:
+        raise ValueError(f"{name!r} is both a {kinds[0]} and a {kinds[1]} of {system.name!r}")
+    if not kinds:
         if "[" not in name:
             raise ValueError(
                 f"there is no coordinate, rate or parameter {quoted(name)}."
                 + suggestion(name, [*names, *rates, *paths])
             )
-        found = ["parameter"]
-    if found[0] == "parameter":
+        kinds = ["parameter"]
+    if kinds[0] == "parameter":
         leaf, index = parameter_place(system.params, name)
         if not index and np.shape(paths[leaf]) != ():
             raise ValueError(
@@ -110,7 +110,7 @@ def axis_kind(system: AbstractSystem, name: str) -> tuple[str, str]:
             )
         return "parameter", parameter_unit(system, name)
     unit = system.coordinates[rates.get(name, name)]
-    if found[0] == "rate":
+    if kinds[0] == "rate":
         return "rate", rate_unit(unit)
     return "coordinate", unit
 
@@ -157,10 +157,10 @@ class Grid(NamedTuple):
 
 def as_grid(system: AbstractSystem, axes: Any, q0: Any, qd0: Any) -> Grid:
     """Axes and the rest of the start; coordinates on an axis need no other value."""
-    made = as_axes(system, axes)
-    on_axes = {axis.name for axis in made}
+    checked = as_axes(system, axes)
+    on_axes = {axis.name for axis in checked}
     return Grid(
-        made,
+        checked,
         _rest(system, q0, on_axes, "q0"),
         _rest(system, qd0, {name.removesuffix("_dot") for name in on_axes}, "qd0"),
     )

@@ -1,8 +1,9 @@
-"""What becomes of a map on disk while it grows."""
+"""A map on disk while it is computed: begun, interrupted, resumed, finished."""
 
 import contextlib
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -29,8 +30,8 @@ class MapCheckpoint:
             raise ValueError("`resume` goes on with a map and `overwrite` starts anew: choose one")
         self._path = None if path is None else Path(path)
         self._resume, self._overwrite = resume, overwrite
-        self._theirs: dict[str, Any] | None = None
-        self._saved = time.monotonic()
+        self._saved_settings: dict[str, Any] | None = None
+        self._saved_at = time.monotonic()
         if self._path is not None:
             require_writable(self._path, overwrite=overwrite or resume)
             part = part_of(self._path)
@@ -64,40 +65,34 @@ class MapCheckpoint:
             return record, 0
         # A map that was begun anew beside an old one is the one to go on with.
         part = part_of(self._path)
-        place = part if part.exists() else self._path
-        if not place.exists():
+        source = part if part.exists() else self._path
+        if not source.exists():
             return record, 0
-        found, done = read_map(place, record.system)
-        if [axis[:2] for axis in found.axes] != [axis[:2] for axis in record.axes] or any(
+        saved, done = read_map(source, record.system)
+        if [axis[:2] for axis in saved.axes] != [axis[:2] for axis in record.axes] or any(
             not np.array_equal(mine.grid, yours.grid)
-            for mine, yours in zip(record.axes, found.axes, strict=True)
+            for mine, yours in zip(record.axes, saved.axes, strict=True)
         ):
             raise ValueError(
-                f"`{place}` was begun with other axes ({_named(record)} against {_named(found)}): "
+                f"`{source}` was begun with other axes ({_named(record)} against {_named(saved)}): "
                 "use those, or start anew with `overwrite=True`"
             )
-        self._theirs = found.settings
+        self._saved_settings = saved.settings
         ours = record.settings
-        self.require_same({**found.settings, **ours})
-        return StabilityMap(
+        self.require_same({**saved.settings, **ours})
+        return replace(
+            saved,
             axes=record.axes,
-            values=found.values,
-            verdicts=found.verdicts,
-            energy_error=found.energy_error,
-            status=found.status,
-            edges=found.edges,
-            settings=found.settings,
             system=record.system,
             criterion=record.criterion,
-            likeness=found.likeness,
-            indefinite=found.indefinite,
+            words=record.words,
         ), done
 
     def require_same(self, settings: dict[str, Any]) -> None:
         """Refuse to go on with a map that was begun with other settings."""
-        if self._theirs is None:
+        if self._saved_settings is None:
             return
-        different = differences(settings, self._theirs)
+        different = differences(settings, self._saved_settings)
         if different:
             raise ValueError(
                 f"`{self._path}` was begun with other settings ({'; '.join(different)}): use "
@@ -106,7 +101,7 @@ class MapCheckpoint:
 
     def keep(self, record: StabilityMap, done: int) -> None:
         """Write down what is done, not too often."""
-        if self._path is not None and time.monotonic() - self._saved > _SAVE_EVERY:
+        if self._path is not None and time.monotonic() - self._saved_at > _SAVE_EVERY:
             self.pause(record, done)
 
     def pause(self, record: StabilityMap, done: int) -> None:
@@ -114,7 +109,7 @@ class MapCheckpoint:
         if self._path is not None:
             with _named_faults(part_of(self._path), record):
                 write_map(record, part_of(self._path), done=done, overwrite=True)
-            self._saved = time.monotonic()
+            self._saved_at = time.monotonic()
 
     def finish(self, record: StabilityMap) -> None:
         """Write the whole map under its own name."""

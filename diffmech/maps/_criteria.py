@@ -1,17 +1,7 @@
-"""When a motion counts as stable: criteria for maps.
+"""Criteria by the motion itself, and by a second start beside it."""
 
-A criterion measures one number of every motion and judges it:
-
-    copies(system) -> (k, 2n)                   starts beside each point, as (δq, δq̇) from it
-    reducers(system) -> {name: reducer}         what is kept of each motion
-    measure(values, duration) -> (points,)      a number from it; leaves have shape (points, k, ...)
-    judge(values, duration) -> (points,)        as `Verdict`
-    describe() -> {name: number or text}        for the record: equal criteria, equal descriptions
-"""
-
-from abc import abstractmethod
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -19,51 +9,11 @@ import numpy as np
 
 from .._checks import as_scalar, in_force
 from .._fingerprint import digest_of
-from .._suggest import quoted, suggestion
 from .._typing import AnyArray, Params
 from ..lanes import AbstractReducer, FirstTime, Last
 from ..model import AbstractSystem
+from ._abstract_criterion import AbstractCriterion, by_limits, require_known
 from ._verdicts import Verdict
-
-
-class AbstractCriterion(eqx.Module):
-    """When a motion counts as stable; the module's text has the whole protocol."""
-
-    @abstractmethod
-    def copies(self, system: AbstractSystem) -> np.ndarray:
-        """Starts beside each point, as (δq, δq̇) from it, shape (k, 2n)."""
-
-    @abstractmethod
-    def reducers(self, system: AbstractSystem) -> dict[str, AbstractReducer]:
-        """What is kept of each motion."""
-
-    @abstractmethod
-    def measure(self, values: dict[str, Any], duration: float) -> np.ndarray:
-        """A number for each point, from leaves of shape (points, k, ...)."""
-
-    @abstractmethod
-    def judge(self, measured: np.ndarray, duration: float) -> np.ndarray:
-        """A `Verdict` for each number."""
-
-    @abstractmethod
-    def describe(self) -> dict[str, Any]:
-        """Names and numbers, for the record: "criterion" and what else tells it from others.
-
-        "measures" is the label of the number on an axis, with its unit.
-        """
-
-
-def alone(system: AbstractSystem) -> np.ndarray:
-    """The point itself, and no start beside it."""
-    return np.zeros((1, 2 * system.n))
-
-
-def judged(measured: np.ndarray, stable: float, unstable: float) -> np.ndarray:
-    """Stable up to one number, unstable from another on, undecided between."""
-    verdict = np.full(measured.shape, Verdict.UNDECIDED, np.int8)
-    verdict[measured <= stable] = Verdict.STABLE
-    verdict[measured >= unstable] = Verdict.UNSTABLE
-    return verdict
 
 
 class _Beyond(eqx.Module):
@@ -79,6 +29,9 @@ class _Beyond(eqx.Module):
 class Tumble(AbstractCriterion):
     """Unstable where |coordinate| reaches `bound` in time; measures when [s], infinite if never."""
 
+    word: ClassVar[str] = "tumble"
+    measures: ClassVar[str] = "time until it tumbles [s]"
+
     coordinate: str = eqx.field(static=True)
     bound: float = eqx.field(static=True)
 
@@ -86,63 +39,85 @@ class Tumble(AbstractCriterion):
         self.coordinate = coordinate
         self.bound = float(as_scalar(bound, "bound", positive=True))
 
-    def copies(self, system: AbstractSystem) -> np.ndarray:
-        """The point alone."""
-        return alone(system)
+    @classmethod
+    def from_words(
+        cls, words: Mapping[str, str], system: AbstractSystem, number: Callable[..., float]
+    ) -> AbstractCriterion:
+        """`tumble:qB=90deg`: one coordinate and its bound, in the coordinate's unit."""
+        for name in words:
+            require_known(name, "coordinate", system.coordinates)
+        if len(words) != 1:
+            raise ValueError(
+                f"`criterion` tumble needs one bound: tumble:{_example(system, 90.0, 1.0)}"
+            )
+        ((name, text),) = words.items()
+        return cls(name, number(text, name, system.coordinates[name]))
+
+    @property
+    def sentence(self) -> str:
+        """The bound that is kept, in the coordinate's SI unit."""
+        return f"|{self.coordinate}| stays below {self.bound:g} all the time"
 
     def reducers(self, system: AbstractSystem) -> dict[str, AbstractReducer]:
-        """The time, after which a motion ends."""
+        """The time [s] at which the bound is reached; the motion ends there."""
         names = list(system.coordinates)
-        if self.coordinate not in names:
-            raise ValueError(
-                f"there is no coordinate {quoted(self.coordinate)}."
-                + suggestion(self.coordinate, names)
-            )
+        require_known(self.coordinate, "coordinate", names)
         beyond = _Beyond(in_force(self.bound), names.index(self.coordinate))
         return {"time": FirstTime(beyond)}
 
     def measure(self, values: dict[str, Any], duration: float) -> np.ndarray:
-        """The time of leaving [s]."""
+        """The time at which the bound is reached [s], shape (points,); infinite if never."""
         return values["time"][:, 0]
 
     def judge(self, measured: np.ndarray, duration: float) -> np.ndarray:
-        """Stable if it never leaves."""
+        """Stable where the bound is never reached, shape (points,)."""
         return _in_time(measured)
 
-    def describe(self) -> dict[str, Any]:
-        """Coordinate and bound."""
-        return {"criterion": "tumble", "coordinate": self.coordinate, "bound": self.bound}
+    def value_range(self, duration: float) -> tuple[float, float] | None:
+        """From the start to the end of the motions [s]."""
+        return 0.0, duration
 
 
 class Leaves(AbstractCriterion):
     """Unstable where `condition(q, qd, t, params)` gets to zero or above (or true) in time [s]."""
 
+    word: ClassVar[str] = "leaves"
+    measures: ClassVar[str] = "time until it leaves [s]"
+
     condition: Callable[..., Any]
 
-    def copies(self, system: AbstractSystem) -> np.ndarray:
-        """The point alone."""
-        return alone(system)
+    @property
+    def sentence(self) -> str:
+        """The condition never holds."""
+        return "the condition stays below zero, or false, all the time"
 
     def reducers(self, system: AbstractSystem) -> dict[str, AbstractReducer]:
-        """The time, after which a motion ends."""
+        """The time [s] at which the condition first holds; the motion ends there."""
         return {"time": FirstTime(self.condition)}
 
     def measure(self, values: dict[str, Any], duration: float) -> np.ndarray:
-        """The time at which it first holds [s]."""
+        """The time at which the condition first holds [s], shape (points,); infinite if never."""
         return values["time"][:, 0]
 
     def judge(self, measured: np.ndarray, duration: float) -> np.ndarray:
-        """Stable if it never holds."""
+        """Stable where the condition never holds, shape (points,)."""
         return _in_time(measured)
+
+    def value_range(self, duration: float) -> tuple[float, float] | None:
+        """From the start to the end of the motions [s]."""
+        return 0.0, duration
 
     def describe(self) -> dict[str, Any]:
         """The function's name, and a digest of its code and of what it reads."""
-        name = getattr(self.condition, "__qualname__", type(self.condition).__name__)
-        return {"criterion": "leaves", "condition": name, "code": digest_of(self.condition)}
+        return {"condition": _name_of(self.condition), "code": digest_of(self.condition)}
+
+
+def _name_of(function: Any) -> str:
+    return getattr(function, "__qualname__", type(function).__name__)
 
 
 def _in_time(times: np.ndarray) -> np.ndarray:
-    """Unstable where a time was found; where the condition was NaN, nothing is known."""
+    """Unstable where a time was measured; where the condition was NaN, nothing is known."""
     verdicts = np.where(np.isfinite(times), Verdict.UNSTABLE, Verdict.STABLE)
     return np.where(np.isnan(times), Verdict.UNDECIDED, verdicts).astype(np.int8)
 
@@ -154,6 +129,9 @@ class Spread(AbstractCriterion):
     difference of a coordinate at the end. Undecided where the offset is lost in the rounding of the
     start: less than a thousand roundings of its largest number.
     """
+
+    word: ClassVar[str] = "spread"
+    measures: ClassVar[str] = "distance in the end"
 
     offset: tuple[tuple[str, float], ...] = eqx.field(static=True)
     limit: float = eqx.field(static=True)
@@ -167,31 +145,61 @@ class Spread(AbstractCriterion):
             )
         self.limit = float(as_scalar(limit, "limit", positive=True))
 
+    @classmethod
+    def from_words(
+        cls, words: Mapping[str, str], system: AbstractSystem, number: Callable[..., float]
+    ) -> AbstractCriterion:
+        """`spread:qB=0.5deg,limit=1`: how far off the second start is, and the limit."""
+        units = system.coordinates
+        rates = {f"{name}_dot": unit for name, unit in units.items()}
+        for name in words:
+            require_known(name, "coordinate or rate", [*units, *rates, "limit"])
+        offset = {
+            name: number(text, name, {**rates, **units}[name], rate=name not in units)
+            for name, text in words.items()
+            if name != "limit"
+        }
+        if not offset:
+            raise ValueError(
+                f"`criterion` spread needs a second start: spread:{_example(system, 0.5, 0.01)}"
+            )
+        limit = number(words["limit"], "limit", "1") if "limit" in words else 1.0
+        return cls(offset, limit)
+
+    @property
+    def sentence(self) -> str:
+        """How far the second start may be in the end."""
+        beside = ", ".join(f"{name} + {change:g}" for name, change in self.offset)
+        return f"a start at {beside} ends less than {self.limit:g} away"
+
     def copies(self, system: AbstractSystem) -> np.ndarray:
-        """The point, and its neighbour."""
+        """The point and its neighbour, as (δq, δq̇) from the point, shape (2, 2n)."""
         names = [*system.coordinates, *(f"{name}_dot" for name in system.coordinates)]
         both = np.zeros((2, 2 * system.n))
         for name, change in self.offset:
-            if name not in names:
-                raise ValueError(
-                    f"there is no coordinate or rate {quoted(name)}.{suggestion(name, names)}"
-                )
+            require_known(name, "coordinate or rate", names)
             both[1, names.index(name)] = change
         return both
 
     def reducers(self, system: AbstractSystem) -> dict[str, AbstractReducer]:
-        """Where they end."""
+        """The state in the end."""
         return {"last": Last()}
 
     def measure(self, values: dict[str, Any], duration: float) -> np.ndarray:
-        """The largest difference of a coordinate."""
+        """max_i |q_i − q_i'| in the end, shape (points,)."""
         q, _ = values["last"]
         return np.max(np.abs(q[:, 1] - q[:, 0]), axis=-1)
 
     def judge(self, measured: np.ndarray, duration: float) -> np.ndarray:
-        """Stable if they stay together."""
-        return judged(measured, np.nextafter(self.limit, 0), self.limit)
+        """Stable below the limit, unstable from it on, shape (points,)."""
+        return by_limits(measured, np.nextafter(self.limit, 0), self.limit)
 
     def describe(self) -> dict[str, Any]:
-        """Offset and limit."""
-        return {"criterion": "spread", "limit": self.limit, **dict(self.offset)}
+        """The limit, and the offset by coordinate or rate."""
+        return {"limit": self.limit, **dict(self.offset)}
+
+
+def _example(system: AbstractSystem, angle_deg: float, other: float) -> str:
+    """`qB=90deg` for the machine's last coordinate, or `z=1` if that is no angle."""
+    name, unit = list(system.coordinates.items())[-1]
+    return f"{name}={f'{angle_deg:g}deg' if unit == 'rad' else f'{other:g}'}"

@@ -1,4 +1,4 @@
-"""What a criterion says of points anywhere on a map."""
+"""Motions, numbers and verdicts of points anywhere on a map."""
 
 import warnings
 from typing import Any, NamedTuple
@@ -10,28 +10,36 @@ from .._checks import WRONG_PRECISION, float_dtype
 from .._results import Status
 from ..lanes import EnergyError, Ensemble, ensemble
 from ..model import AbstractSystem, Laws, parameter_paths
+from ._abstract_criterion import AbstractCriterion
 from ._axes import Grid
-from ._criteria import AbstractCriterion
 from ._verdicts import Verdict
 
 _ENERGY = "energy balance"  # among the reducers; a criterion's own names have no blank
-# Starts that are closer than so many roundings part by rounding, or not at all.
-_TELLING = 1e3
+_FEWEST_ROUNDINGS = 1e3  # between starts: closer ones part by rounding, or not at all
 
 
 class Points(NamedTuple):
-    """What is known of some points; arrays of shape (points,)."""
+    """What is known of some points; arrays of shape (points,).
+
+    Attributes:
+        values: what the criterion measures; NaN where there is nothing.
+        verdicts: as `Verdict`.
+        energy_error: the larger max |h − h₀ − W| / max(T, |W|) of each point's motions.
+        status: how the motions ended, as `Status`; of several the worst.
+        indefinite: whether a motion starts with a mass matrix that is not positive definite.
+        settings: the ensemble's.
+    """
 
     values: np.ndarray
     verdicts: np.ndarray
     energy_error: np.ndarray
     status: np.ndarray
-    indefinite: np.ndarray  # whether a motion starts with a mass matrix that is not definite
-    engine: dict[str, Any]  # the ensemble's settings
+    indefinite: np.ndarray
+    settings: dict[str, Any]
 
 
-class Study(NamedTuple):
-    """Everything that says what is asked of a point."""
+class Evaluator(NamedTuple):
+    """All that a map's points have in common; it measures and judges any of them."""
 
     system: AbstractSystem
     grid: Grid
@@ -40,26 +48,27 @@ class Study(NamedTuple):
     trust: float
     options: dict[str, Any]  # of the ensemble
 
-    def at(self, places: list[np.ndarray]) -> Points:
-        """Measure and judge points; `places` holds one array of shape (points,) for each axis.
+    def evaluate(self, places: list[np.ndarray]) -> Points:
+        """Measure and judge points, at `places` along each axis, each of shape (points,).
 
         Raises:
             KeyboardInterrupt: the user ended it; nothing of these points is kept.
         """
         criterion = self.criterion
-        ran = self._motions(places)
+        motions = self._motions(places)
         count = places[0].size
-        status = np.asarray(ran.status).reshape(count, -1)
+        status = np.asarray(motions.status).reshape(count, -1)
         copies = status.shape[1]
         if np.any(status == Status.INTERRUPTED):
             raise KeyboardInterrupt
-        found = jax.tree.map(
-            lambda leaf: np.asarray(leaf).reshape(count, copies, *np.shape(leaf)[1:]), ran.values
+        kept = jax.tree.map(
+            lambda leaf: np.asarray(leaf).reshape(count, copies, *np.shape(leaf)[1:]),
+            motions.values,
         )
-        energy = np.max(found.pop(_ENERGY), axis=1)
+        energy = np.max(kept.pop(_ENERGY), axis=1)
         ended = np.all((status == Status.OK) | (status == Status.EVENT), axis=1)
         with np.errstate(all="ignore"):  # motions that failed
-            values = np.where(ended, criterion.measure(found, self.duration), np.nan)
+            values = np.where(ended, criterion.measure(kept, self.duration), np.nan)
         lost = self._lost(places)
         values[lost] = np.nan
         verdicts = criterion.judge(values, self.duration).astype(np.int8)
@@ -68,13 +77,13 @@ class Study(NamedTuple):
         verdicts[lost] = Verdict.UNDECIDED
         verdicts[~ended] = Verdict.FAILED
         worst = np.where(ended, status[:, 0], np.max(status, axis=1)).astype(np.int8)
-        unreal = np.zeros(count, bool)
-        if ran.indefinite is not None:
-            unreal = np.any(ran.indefinite.reshape(count, copies), axis=1)
-        return Points(values, verdicts, energy, worst, unreal, ran.settings)
+        indefinite = np.zeros(count, bool)
+        if motions.indefinite is not None:
+            indefinite = np.any(motions.indefinite.reshape(count, copies), axis=1)
+        return Points(values, verdicts, energy, worst, indefinite, motions.settings)
 
     def require_apart(self) -> None:
-        """Refuse neighbours that are lost in the rounding of their start all over the map."""
+        """Refuse neighbours that are lost in the rounding of their start everywhere on the map."""
         least = [axis.grid[[np.argmin(np.abs(axis.grid))]] for axis in self.grid.axes]
         if not np.any(self._lost(least)):
             return
@@ -91,7 +100,7 @@ class Study(NamedTuple):
         """The largest number of each point's start, and the least offset that tells."""
         q0s, qd0s, _ = self.grid.lanes(self.system, self.system.params, places)
         size = np.max(np.abs(np.concatenate([q0s, qd0s], axis=1)), axis=1)
-        return size, _TELLING * float(np.finfo(float_dtype()).eps) * size
+        return size, _FEWEST_ROUNDINGS * float(np.finfo(float_dtype()).eps) * size
 
     def _lost(self, places: list[np.ndarray]) -> np.ndarray:
         """Where a start beside a point's is the same but for rounding, shape (points,)."""
@@ -100,20 +109,27 @@ class Study(NamedTuple):
             return np.zeros(places[0].size, bool)
         return self._needed(places)[1] > np.min(apart[apart > 0])
 
-    def engine(self) -> dict[str, Any]:
-        """The ensemble's settings, found without computing or compiling a motion."""
+    def ensemble_settings(self) -> dict[str, Any]:
+        """The ensemble's settings, without computing or compiling a motion.
+
+        `ensemble` fills in what was left to it (method, tolerances, step limit) and tells it with
+        its motions only: those of the first point are traced, and thrown away.
+        """
         settings: dict[str, Any] = {}
 
-        def traced(nothing: Any) -> Any:
+        def traced(shift: Any) -> Any:
             first = [axis.grid[:1] for axis in self.grid.axes]
-            settings.update(self._motions(first, nothing).settings)
-            return nothing
+            settings.update(self._motions(first, shift).settings)
+            return shift
 
         jax.eval_shape(traced, 0.0)
         return settings
 
     def _motions(self, places: list[np.ndarray], shift: Any = 0.0) -> Ensemble:
-        """All motions of some points: those of the first point, those of the second, ..."""
+        """All motions of some points: those of the first point, those of the second, ...
+
+        `shift` is added to every coordinate; a traced zero keeps them from being computed.
+        """
         criterion, system = self.criterion, self.system
         q0s, qd0s, params = self.grid.lanes(system, system.params, places)
         beside = criterion.copies(system)

@@ -1,21 +1,22 @@
 """Criteria by tangents: how fast neighbours part."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 
 from .._checks import as_scalar
-from ..lanes import AbstractReducer, Growth, Megno, Neighbours, Sali
+from .._typing import Params
+from ..lanes import AbstractReducer, Growth, Instant, Megno, Neighbours, Sali
 from ..model import AbstractSystem
-from ._criteria import AbstractCriterion, alone, judged
+from ._abstract_criterion import AbstractCriterion, by_limits
 
 _SEED = 1  # of the directions in which neighbours start, where none is given
 
 
 def _directions(given: Any, count: int, n: int) -> np.ndarray:
-    """`count` directions (δq, δq̇), shape (count, 2n): given, or of fixed chance."""
+    """`count` directions (δq, δq̇), shape (count, 2n): given, or random with a fixed seed."""
     if given is None:
         rows = np.random.default_rng(_SEED).normal(size=(count, 2 * n))
         return rows / np.linalg.norm(rows, axis=1, keepdims=True)
@@ -30,8 +31,12 @@ class Ftle(AbstractCriterion):
 
     Stable where the neighbour's distance has grown by less than `calm` in the time, unstable where
     by more than `wild`; regular motions let it grow in proportion to time, chaotic ones
-    exponentially. `direction` (δq, δq̇), shape (2n,), or None for one of fixed chance.
+    exponentially. `direction` (δq, δq̇), shape (2n,), or None for a random one with a
+    fixed seed.
     """
+
+    word: ClassVar[str] = "ftle"
+    measures: ClassVar[str] = "exponent [1/s]"
 
     calm: float = eqx.field(static=True)
     wild: float = eqx.field(static=True)
@@ -44,28 +49,22 @@ class Ftle(AbstractCriterion):
             raise ValueError(f"`calm` must be at most `wild`, but {self.calm:g} > {self.wild:g}")
         self.direction = None if direction is None else tuple(float(x) for x in direction)
 
-    def copies(self, system: AbstractSystem) -> np.ndarray:
-        """The point alone; its neighbour is a tangent."""
-        return alone(system)
+    @property
+    def sentence(self) -> str:
+        """How little a small difference grows."""
+        return f"a small difference grows by less than a factor of {self.calm:g}"
 
     def reducers(self, system: AbstractSystem) -> dict[str, AbstractReducer]:
-        """How the tangent grew."""
+        """ln(‖δ‖/‖δ₀‖) of one tangent, shape (1,)."""
         return {"growth": Growth(*_directions(self.direction, 1, system.n))}
 
     def measure(self, values: dict[str, Any], duration: float) -> np.ndarray:
-        """The exponent [1/s]."""
+        """ln(‖δ‖/‖δ₀‖) / duration [1/s], shape (points,)."""
         return values["growth"][:, 0, 0] / duration
 
     def judge(self, measured: np.ndarray, duration: float) -> np.ndarray:
-        """By the factor of growth."""
-        return judged(measured * duration, np.log(self.calm), np.log(self.wild))
-
-    def describe(self) -> dict[str, Any]:
-        """The two factors, and the direction if one was given."""
-        about = {"criterion": "ftle", "calm": self.calm, "wild": self.wild}
-        if self.direction is not None:
-            about["direction"] = list(self.direction)
-        return about
+        """Compares the factor of growth with `calm` and `wild`, shape (points,)."""
+        return by_limits(measured * duration, np.log(self.calm), np.log(self.wild))
 
 
 class MegnoBelow(AbstractCriterion):
@@ -73,6 +72,9 @@ class MegnoBelow(AbstractCriterion):
 
     Stable up to `regular`, unstable from `chaotic` on.
     """
+
+    word: ClassVar[str] = "megno"
+    measures: ClassVar[str] = "MEGNO [-]"
 
     regular: float = eqx.field(static=True)
     chaotic: float = eqx.field(static=True)
@@ -85,25 +87,22 @@ class MegnoBelow(AbstractCriterion):
                 f"`regular` must be at most `chaotic`, but {self.regular:g} > {self.chaotic:g}"
             )
 
-    def copies(self, system: AbstractSystem) -> np.ndarray:
-        """The point alone."""
-        return alone(system)
+    @property
+    def sentence(self) -> str:
+        """The limit of regular motions."""
+        return f"MEGNO is {self.regular:g} or less in the end"
 
     def reducers(self, system: AbstractSystem) -> dict[str, AbstractReducer]:
-        """⟨Y⟩ of one tangent."""
+        """⟨Y⟩ of one tangent [-]."""
         return {"megno": Megno(*_directions(None, 1, system.n))}
 
     def measure(self, values: dict[str, Any], duration: float) -> np.ndarray:
-        """⟨Y⟩."""
+        """⟨Y⟩ over the whole motion [-], shape (points,)."""
         return values["megno"]["mean"][:, 0]
 
     def judge(self, measured: np.ndarray, duration: float) -> np.ndarray:
-        """By the two limits."""
-        return judged(measured, self.regular, self.chaotic)
-
-    def describe(self) -> dict[str, Any]:
-        """The two limits."""
-        return {"criterion": "megno", "regular": self.regular, "chaotic": self.chaotic}
+        """Compares ⟨Y⟩ with `regular` and `chaotic`, shape (points,)."""
+        return by_limits(measured, self.regular, self.chaotic)
 
 
 class SaliAbove(AbstractCriterion):
@@ -111,6 +110,9 @@ class SaliAbove(AbstractCriterion):
 
     Unstable up to `aligned`, stable from `apart` on; measures −log₁₀ of the index.
     """
+
+    word: ClassVar[str] = "sali"
+    measures: ClassVar[str] = "−log₁₀ SALI [-]"
 
     apart: float = eqx.field(static=True)
     aligned: float = eqx.field(static=True)
@@ -123,25 +125,22 @@ class SaliAbove(AbstractCriterion):
                 f"`aligned` must be at most `apart`, but {self.aligned:g} > {self.apart:g}"
             )
 
-    def copies(self, system: AbstractSystem) -> np.ndarray:
-        """The point alone."""
-        return alone(system)
+    @property
+    def sentence(self) -> str:
+        """The limit of tangents that do not align."""
+        return f"SALI is {self.apart:g} or more in the end: two tangents do not align"
 
     def reducers(self, system: AbstractSystem) -> dict[str, AbstractReducer]:
-        """The index of two tangents."""
+        """The alignment index of two tangents [-], 0 where they are parallel."""
         return {"sali": Sali(*_directions(None, 2, system.n))}
 
     def measure(self, values: dict[str, Any], duration: float) -> np.ndarray:
-        """−log₁₀ of the index, at most 16."""
+        """−log₁₀ of the index in the end [-], at most 16, shape (points,)."""
         return -np.log10(np.maximum(values["sali"][:, 0], 1e-16))
 
     def judge(self, measured: np.ndarray, duration: float) -> np.ndarray:
-        """By the two limits."""
-        return judged(measured, -np.log10(self.apart), -np.log10(self.aligned))
-
-    def describe(self) -> dict[str, Any]:
-        """The two limits."""
-        return {"criterion": "sali", "apart": self.apart, "aligned": self.aligned}
+        """Compares the index with `apart` and `aligned`, shape (points,)."""
+        return by_limits(measured, -np.log10(self.apart), -np.log10(self.aligned))
 
 
 class FloquetStable(AbstractCriterion):
@@ -154,6 +153,9 @@ class FloquetStable(AbstractCriterion):
     start are the matter of `band_edges`.)
     """
 
+    word: ClassVar[str] = "multipliers"
+    measures: ClassVar[str] = "largest multiplier [-]"
+
     margin: float = eqx.field(static=True)
     closing: float = eqx.field(static=True)
 
@@ -163,16 +165,17 @@ class FloquetStable(AbstractCriterion):
         if self.margin < 0:
             raise ValueError(f"`margin` must not be negative, but is {self.margin:g}")
 
-    def copies(self, system: AbstractSystem) -> np.ndarray:
-        """The point alone."""
-        return alone(system)
+    @property
+    def sentence(self) -> str:
+        """The limit of the largest multiplier."""
+        return f"no multiplier is larger than {1 + self.margin:.9g}, and the motion closes"
 
     def reducers(self, system: AbstractSystem) -> dict[str, AbstractReducer]:
-        """The monodromy matrix, and how far from its start the motion ends."""
+        """The monodromy matrix, shape (2n, 2n), and how far from its start the motion ends."""
         return {"matrix": Neighbours(*np.eye(2 * system.n)), "away": _Away()}
 
     def measure(self, values: dict[str, Any], duration: float) -> np.ndarray:
-        """The largest |μ|; NaN where the motion does not close."""
+        """The largest |μ| [-], shape (points,); NaN where the motion does not close."""
         matrix = values["matrix"][:, 0]
         sound = np.all(np.isfinite(matrix), axis=(1, 2)) & (values["away"][:, 0] <= self.closing)
         largest = np.full(matrix.shape[0], np.nan)
@@ -181,22 +184,18 @@ class FloquetStable(AbstractCriterion):
         return largest
 
     def judge(self, measured: np.ndarray, duration: float) -> np.ndarray:
-        """Stable on the unit circle and inside of it."""
-        return judged(measured, 1 + self.margin, np.nextafter(1 + self.margin, 2))
-
-    def describe(self) -> dict[str, Any]:
-        """The margins."""
-        return {"criterion": "multipliers", "margin": self.margin, "closing": self.closing}
+        """Stable up to 1 + `margin`, unstable above, shape (points,)."""
+        return by_limits(measured, 1 + self.margin, np.nextafter(1 + self.margin, 2))
 
 
 class _Away(AbstractReducer):
     """The largest difference of a coordinate or rate from the start's, in the end."""
 
-    def init(self, t: Any, q: Any, qd: Any, params: Any) -> Any:
+    def init(self, instant: Instant, params: Params) -> Any:
         """The start, twice."""
-        return (q, qd), (q, qd)
+        return (instant.q, instant.qd), (instant.q, instant.qd)
 
-    def update(self, carry: Any, before: Any, after: Any, params: Any) -> Any:
+    def update(self, carry: Any, before: Instant, after: Instant, params: Params) -> Any:
         """The newest state beside the first."""
         return carry[0], (after.q, after.qd)
 

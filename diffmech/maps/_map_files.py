@@ -11,6 +11,7 @@ from .._records import read_record, write_record
 from ..model import AbstractSystem, CoordinateUnits
 from ..motion import Likeness, likeness, require_alike, require_same_coordinates
 from ..simulation import SystemOnFile
+from ._abstract_criterion import CriterionWords
 from ._axes import Axis
 from ._map_record import MapEdge, StabilityMap
 from ._verdicts import Verdict
@@ -37,6 +38,7 @@ def write_map(
         "axes": [[axis.name, axis.unit, axis.kind] for axis in record.axes],
         # A criterion is read in its own order; objects of the file are in that of the alphabet.
         "settings": {**settings, "criterion": list(settings["criterion"].items())},
+        "words": record.words._asdict(),
         "done": record.verdicts.size if done is None else done,
         "indefinite": record.indefinite,
         "edges": None if edges is None else [[int(e.before), int(e.after)] for e in edges],
@@ -116,8 +118,15 @@ def _rebuilt(meta: dict[str, Any], arrays: dict[str, np.ndarray]) -> StabilityMa
         indefinite=int(meta["indefinite"]),
         settings={**settings, "criterion": dict(settings["criterion"])},
         system=SystemOnFile(str(meta["system"]), CoordinateUnits(dict(meta["coordinates"])), {}),
+        words=_words(meta.get("words", {})),
         likeness=Likeness(**{name: arrays[_LIKENESS + name] for name in Likeness._fields}),
     )
+
+
+def _words(saved: dict[str, Any]) -> CriterionWords:
+    """The criterion's words; files that are older than these have none."""
+    words = CriterionWords(**saved)
+    return words if words.range is None else words._replace(range=tuple(words.range))
 
 
 def differences(ours: dict[str, Any], theirs: dict[str, Any]) -> list[str]:

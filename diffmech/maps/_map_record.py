@@ -6,22 +6,25 @@ from typing import Any, NamedTuple
 import equinox as eqx
 import numpy as np
 
+from .._printing import aligned
 from .._records import write_csv
 from .._units import unit_after
 from ..lanes import indefinite_lines
 from ..model import AbstractSystem
 from ..motion import Likeness
+from ._abstract_criterion import CriterionWords
 from ._axes import Axis
 from ._verdicts import Verdict
 
 
 class MapEdge(NamedTuple):
-    """Where the verdict changes along a one-dimensional map.
+    """Where the verdict changes along the axis of a map with one axis.
 
     Attributes:
-        place: on the axis, half way between the two starts below.
-        width: between the last start with the one verdict and the first with the other, as the
-            motions were computed: the integration's error moves both.
+        place: on the axis, in its unit: half way between the last point with the one verdict and
+            the first with the other.
+        width: how far these two are apart, in the axis' unit; the motions' integration error, which
+            moves both, comes on top.
         before, after: the verdicts on its two sides, with the axis' values increasing.
     """
 
@@ -32,7 +35,7 @@ class MapEdge(NamedTuple):
 
 
 class StabilityMap(eqx.Module):
-    """Where a machine behaves, and where it does not.
+    """Where a machine is stable by a criterion, and where it is not.
 
     Attributes:
         axes: one or two `Axis`: name, unit, grid.
@@ -46,6 +49,7 @@ class StabilityMap(eqx.Module):
         settings: everything that influences the numbers, the criterion included.
         system: the machine, with the parameters of the map.
         criterion: the criterion itself; None in a map that was loaded.
+        words: what the map says of its criterion, in a map that was loaded, too.
         running: wall-clock time [s]; never saved.
         likeness: how the machine moves at a few states, by which a file knows it again; None if
             the map was not written yet.
@@ -63,6 +67,7 @@ class StabilityMap(eqx.Module):
     running: float = 0.0
     likeness: Likeness | None = None
     indefinite: int = 0
+    words: CriterionWords = CriterionWords()
 
     @property
     def counts(self) -> dict[Verdict, int]:
@@ -105,6 +110,7 @@ class StabilityMap(eqx.Module):
                 }
                 for edge in self.edges
             ],
+            "criterion": {"measures": self.words.measures, "stable": self.words.stable},
             "settings": self.settings,
         }
 
@@ -116,25 +122,24 @@ class StabilityMap(eqx.Module):
             if count
         )
         known = self.energy_error[np.isfinite(self.energy_error)]
-        lines = [
-            f"{self.system.name}: {' x '.join(str(k) for k in self.verdicts.shape)} motions of "
-            f"{self.settings['duration']:g} s",
-            *(f"  axis       {span(axis)}" for axis in self.axes),
-            f"  criterion  {_described(self.settings['criterion'])}",
-            f"  verdicts   {shares}",
-        ]
+        rows = [("axis", span(axis)) for axis in self.axes]
+        rows.append(("criterion", _in_brief(self.settings["criterion"])))
+        if self.words.stable:
+            rows.append(("stable", self.words.stable))
+        rows.append(("verdicts", shares))
         if known.size:
-            lines.append(
-                f"  energy     balances to {np.median(known):.1e} (half of the points), "
-                f"{np.max(known):.1e} (all)"
+            half, most = float(np.median(known)), float(np.max(known))
+            rows.append(
+                ("energy", f"balances to {half:.1e} (half of the points), {most:.1e} (all)")
             )
-        lines += indefinite_lines(self.indefinite)
         if self.edges is not None:
-            lines += _edge_lines(self.edges, self.axes[0], self.settings)
+            rows += _edge_rows(self.edges, self.axes[0], self.settings)
         if self.running:
             each = 1e6 * self.running / total
-            lines.append(f"  time       {self.running:.3g} s in all, {each:.3g} us a motion")
-        return "\n".join(lines)
+            rows.append(("time", f"{self.running:.3g} s in all, {each:.3g} us a motion"))
+        shape = " x ".join(map(str, self.verdicts.shape))
+        title = f"{self.system.name}: {shape} motions of {self.settings['duration']:g} s"
+        return "\n".join([aligned(rows, title), *indefinite_lines(self.indefinite)])
 
     def to_csv(self, path: str | Path, *, overwrite: bool = False) -> Path:
         """One row a point: places on the axes, value, verdict (as number), energy error, status."""
@@ -163,32 +168,34 @@ def span(axis: Axis) -> str:
     return f"{axis.name} from {low} to {high}, {axis.grid.size} values"
 
 
-def _described(about: dict[str, Any]) -> str:
+def _in_brief(about: dict[str, Any]) -> str:
     rest = ", ".join(
         f"{key} {value:g}" if isinstance(value, float) else f"{key} {value}"
         for key, value in about.items()
         if key != "criterion"
     )
-    return f"{about['criterion']} ({rest})"
+    return f"{about['criterion']} ({rest})" if rest else str(about["criterion"])
 
 
-_MOST_LISTED = 8
+_MOST_LISTED = 8  # edges
 
 
-def _edge_lines(edges: tuple[MapEdge, ...], axis: Axis, settings: dict[str, Any]) -> list[str]:
+def _edge_rows(
+    edges: tuple[MapEdge, ...], axis: Axis, settings: dict[str, Any]
+) -> list[tuple[str, str]]:
+    """How many edges there are and how well they are known, and each of them if they are few."""
     if not edges:
-        return ["  edges      none"]
+        return [("edges", "none")]
     widest = max(edge.width for edge in edges)
     step = settings.get("dt")
     pace = f"rtol {settings['rtol']:g}" if step is None else f"dt {step:g} s"
-    lines = [
-        f"  edges      {len(edges)}, bisected to {shown(widest, axis.unit)}; the "
-        f"integration's error at {pace} comes on top"
+    summary = (
+        f"{len(edges)}, bisected to {shown(widest, axis.unit)}; the integration's error at {pace} "
+        "comes on top"
+    )
+    listed = [
+        f"{shown(edge.place, axis.unit)}: {edge.before.name.lower()} below, "
+        f"{edge.after.name.lower()} above"
+        for edge in (edges if len(edges) <= _MOST_LISTED else ())
     ]
-    if len(edges) <= _MOST_LISTED:
-        lines += [
-            f"             {shown(edge.place, axis.unit)}: {edge.before.name.lower()} below, "
-            f"{edge.after.name.lower()} above"
-            for edge in edges
-        ]
-    return lines
+    return [("edges", summary), *(("", text) for text in listed)]

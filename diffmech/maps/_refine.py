@@ -32,7 +32,7 @@ def refined_edges(
         points = low[:, None] + (high - low)[:, None] * parts
         if np.any(points[:, 1] <= points[:, 0]):
             break  # as close as numbers get
-        found = np.concatenate(
+        along = np.concatenate(
             [
                 first[:, None],
                 judge(points[:, 1:-1].ravel()).reshape(-1, _CUTS),
@@ -40,10 +40,10 @@ def refined_edges(
             ],
             axis=1,
         )
-        change = np.argmax(found != first[:, None], axis=1)
+        change = np.argmax(along != first[:, None], axis=1)
         rows = np.arange(at.size)
         low, high = points[rows, change - 1], points[rows, change]
-        last = found[rows, change]
+        last = along[rows, change]
     return tuple(
         MapEdge(float(0.5 * (a + b)), float(b - a), Verdict(int(s)), Verdict(int(e)))
         for a, b, s, e in zip(low, high, first, last, strict=True)

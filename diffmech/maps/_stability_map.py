@@ -1,4 +1,4 @@
-"""The verb: where in the space of starts, or of designs, does a machine behave?"""
+"""The verb: where in the space of starts, or of designs, is a machine stable by a criterion?"""
 
 import time
 import warnings
@@ -25,10 +25,11 @@ from ..model import (
     require_system,
     trial_arguments,
 )
+from ._abstract_criterion import AbstractCriterion, described, words_of
 from ._axes import as_grid
 from ._checkpoint import MapCheckpoint
-from ._criteria import AbstractCriterion, Leaves
-from ._evaluate import Points, Study
+from ._criteria import Leaves
+from ._evaluate import Evaluator, Points
 from ._map_record import StabilityMap
 from ._refine import refined_edges
 from ._verdicts import Verdict
@@ -97,8 +98,8 @@ def stability_map(
     **Raises:** `ValueError` for a wrong call; `FileExistsError` where something is in the way.
     """
     began = time.perf_counter()
-    study = _study(system, axes, criterion, duration, q0, qd0, params, trust, options)
-    grid = study.grid
+    evaluator = _evaluator(system, axes, criterion, duration, q0, qd0, params, trust, options)
+    grid = evaluator.grid
     fine = None if accuracy is None else float(as_scalar(accuracy, "accuracy", positive=True))
     if fine is not None and len(grid.axes) != 1:
         raise ValueError("`accuracy` must be left out for a map with two axes: edges are curves")
@@ -108,41 +109,41 @@ def stability_map(
     require_memory(
         count * _BYTES_A_POINT, f"the results of {count} points", "take a coarser grid, or parts"
     )
-    keeper = MapCheckpoint(path, resume=resume, overwrite=overwrite)
-    with keeper.alone():
-        record = _empty(study, fine)
-        record, done = keeper.earlier(record)
+    checkpoint = MapCheckpoint(path, resume=resume, overwrite=overwrite)
+    with checkpoint.alone():
+        record = _empty(evaluator, fine)
+        record, done = checkpoint.earlier(record)
         if done:
-            record = _with_engine(record, study.engine(), keeper)
+            record = _with_settings(record, evaluator.ensemble_settings(), checkpoint)
         try:
             with Progress(count, progress, f"{system.name} map", "points") as bar:
                 for start in range(done, count, _CHUNK):
                     stop = min(start + _CHUNK, count)
-                    points = study.at(grid.places(start, stop))
-                    record = _with_engine(record, points.engine, keeper)
+                    points = evaluator.evaluate(grid.places(start, stop))
+                    record = _with_settings(record, points.settings, checkpoint)
                     _fill(record, points, start, stop)
-                    unreal = record.indefinite + int(np.sum(points.indefinite))
-                    record = replace(record, indefinite=unreal)
+                    indefinite = record.indefinite + int(np.sum(points.indefinite))
+                    record = replace(record, indefinite=indefinite)
                     done = stop
-                    keeper.keep(record, done)
+                    checkpoint.keep(record, done)
                     bar.update(done)
             if fine is not None and record.edges is None:
-                edges = refined_edges(grid.axes[0].grid, record.verdicts, fine, _judge(study))
+                edges = refined_edges(grid.axes[0].grid, record.verdicts, fine, _judge(evaluator))
                 record = replace(record, edges=edges)
-            keeper.finish(record)
+            checkpoint.finish(record)
         except KeyboardInterrupt:
             if not done:
                 raise
-            keeper.pause(record, done)
+            checkpoint.pause(record, done)
             warnings.warn(
                 f"{system.name}: interrupted after {done} of {count} points; these are kept, the "
-                f"others are MISSING{keeper.way_on}",
+                f"others are MISSING{checkpoint.way_on}",
                 stacklevel=2,
             )
     return replace(record, running=time.perf_counter() - began)
 
 
-def _study(
+def _evaluator(
     system: AbstractSystem,
     axes: Any,
     criterion: Any,
@@ -152,7 +153,7 @@ def _study(
     params: Any,
     trust: Any,
     options: dict[str, Any],
-) -> Study:
+) -> Evaluator:
     """The call, checked."""
     require_system(system)
     unknown = [name for name in options if name not in OPTIONS]
@@ -178,7 +179,7 @@ def _study(
             system = eqx.tree_at(lambda each: each.params, system, params)
     grid = as_grid(system, axes, q0, qd0)
     require_concrete("stability_map", _INSTEAD, jnp.zeros(()))  # nothing in it need be traced
-    study = Study(
+    evaluator = Evaluator(
         system=system,
         grid=grid,
         criterion=criterion,
@@ -186,8 +187,8 @@ def _study(
         trust=float(as_scalar(trust, "trust", positive=True)),
         options=options,
     )
-    study.require_apart()
-    return study
+    evaluator.require_apart()
+    return evaluator
 
 
 def _require_room(accuracy: float, grid: np.ndarray) -> None:
@@ -201,47 +202,49 @@ def _require_room(accuracy: float, grid: np.ndarray) -> None:
         )
 
 
-def _empty(study: Study, accuracy: float | None) -> StabilityMap:
+def _empty(evaluator: Evaluator, accuracy: float | None) -> StabilityMap:
     """A map of which nothing is computed yet."""
-    shape, system = study.grid.shape, study.system
+    shape, system = evaluator.grid.shape, evaluator.system
     return StabilityMap(
-        axes=study.grid.axes,
+        axes=evaluator.grid.axes,
         values=np.full(shape, np.nan),
         verdicts=np.full(shape, Verdict.MISSING, np.int8),
         energy_error=np.full(shape, np.nan),
         status=np.full(shape, Status.INTERRUPTED, np.int8),
         edges=None,
         settings={
-            "duration": study.duration,
-            "criterion": study.criterion.describe(),
-            "q0": study.grid.q0.tolist(),
-            "qd0": study.grid.qd0.tolist(),
+            "duration": evaluator.duration,
+            "criterion": described(evaluator.criterion),
+            "q0": evaluator.grid.q0.tolist(),
+            "qd0": evaluator.grid.qd0.tolist(),
             "params": {
                 path: np.asarray(leaf).tolist()
                 for path, leaf in parameter_paths(system.params).items()
             },
-            "trust": study.trust,
+            "trust": evaluator.trust,
             "accuracy": accuracy,
         },
         system=system,
-        criterion=study.criterion,
+        criterion=evaluator.criterion,
+        words=words_of(evaluator.criterion, evaluator.duration),
     )
 
 
-def _with_engine(
-    record: StabilityMap, engine: dict[str, Any], keeper: MapCheckpoint
+def _with_settings(
+    record: StabilityMap, settings: dict[str, Any], checkpoint: MapCheckpoint
 ) -> StabilityMap:
     """The map with the ensemble's settings, which are known after the first points."""
-    settings = {**record.settings, **engine}
+    settings = {**record.settings, **settings}
     del settings["why"]
-    keeper.require_same(settings)
+    checkpoint.require_same(settings)
     return replace(record, settings=settings)
 
 
 def _fill(record: StabilityMap, points: Points, start: int, stop: int) -> None:
+    """Write what is known of points `start` to `stop` into the record's arrays."""
     for name in ("values", "verdicts", "energy_error", "status"):
         getattr(record, name).reshape(-1)[start:stop] = getattr(points, name)
 
 
-def _judge(study: Study) -> Callable[[np.ndarray], np.ndarray]:
-    return lambda places: study.at([places]).verdicts
+def _judge(evaluator: Evaluator) -> Callable[[np.ndarray], np.ndarray]:
+    return lambda places: evaluator.evaluate([places]).verdicts

@@ -1,10 +1,10 @@
-"""What is said of a point of a map."""
+"""What a map says of a point."""
 
 import enum
 
 
 class Verdict(enum.IntEnum):
-    """What is said of a point of a map."""
+    """What a map says of a point: `name` in capitals, `sentence` in words."""
 
     STABLE = 0
     UNSTABLE = 1
@@ -16,8 +16,8 @@ class Verdict(enum.IntEnum):
     def sentence(self) -> str:
         """The verdict in words."""
         return {
-            Verdict.STABLE: "it behaves",
-            Verdict.UNSTABLE: "it does not",
+            Verdict.STABLE: "stable by the criterion",
+            Verdict.UNSTABLE: "unstable by the criterion",
             Verdict.UNDECIDED: "the criterion does not tell, or the energy does not balance",
             Verdict.FAILED: "the motion could not be computed to its end",
             Verdict.MISSING: "not computed yet",

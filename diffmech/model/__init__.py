@@ -1,30 +1,18 @@
 """Declarations: what the world is. Nothing here is solved."""
 
-from ._abstract_arguments import trial_arguments as trial_arguments
+# Public: `dm.<name>` or in a family, `dm.parts`.
+from ._abstract_system import AbstractSystem as AbstractSystem
 from ._bodies import (
     Particle as Particle,
-    PlacedBody as PlacedBody,
-    PlacedParticle as PlacedParticle,
     RigidBody as RigidBody,
 )
 from ._constraints import (
-    AbstractConstraint as AbstractConstraint,
     Holonomic as Holonomic,
     Pfaffian as Pfaffian,
 )
-from ._coordinates import CoordinateUnits as CoordinateUnits, FixedMapping as FixedMapping
 from ._explicit import Explicit as Explicit
-from ._given_starts import rest_zero as rest_zero
-from ._hold_constraints import HoldsOfParts as HoldsOfParts
-from ._holds import AbstractHold as AbstractHold, Hold as Hold
-from ._joints import (
-    joint as joint,
-    joint_names as joint_names,
-    joint_points as joint_points,
-    joint_poses as joint_poses,
-    slipping as slipping,
-)
-from ._laws import ExplicitLaws as ExplicitLaws, Laws as Laws
+from ._holds import Hold as Hold
+from ._joints import joint as joint
 from ._loads import (
     Damper as Damper,
     Gravity as Gravity,
@@ -32,12 +20,41 @@ from ._loads import (
     force as force,
     torque as torque,
 )
+from ._machine import machine as machine
+from ._parts import AbstractPart as AbstractPart
+from ._recorded import Recorded as Recorded
+from ._system import System as System
+
+# isort: split
+# What the rooms above build on.
+from ._abstract_arguments import trial_arguments as trial_arguments
+from ._abstract_system import require_system as require_system
+from ._bodies import (
+    PlacedBody as PlacedBody,
+    PlacedParticle as PlacedParticle,
+)
+from ._constraints import AbstractConstraint as AbstractConstraint
+from ._coordinates import (
+    CoordinateUnits as CoordinateUnits,
+    FixedMapping as FixedMapping,
+)
+from ._hold_constraints import HoldsOfParts as HoldsOfParts
+from ._holds import AbstractHold as AbstractHold
+from ._joints import (
+    joint_names as joint_names,
+    joint_points as joint_points,
+    joint_poses as joint_poses,
+    slipping as slipping,
+)
+from ._laws import (
+    ExplicitLaws as ExplicitLaws,
+    Laws as Laws,
+)
 from ._machine import (
     DrawingOfParts as DrawingOfParts,
     ForcesOfParts as ForcesOfParts,
     LagrangianOfParts as LagrangianOfParts,
     kinetic_of as kinetic_of,
-    machine as machine,
     part_names as part_names,
     potential_of as potential_of,
     weight_of as weight_of,
@@ -49,7 +66,11 @@ from ._measures import (
     parameter_units as parameter_units,
     principal_moments as principal_moments,
 )
-from ._moving_entries import MovingEntries as MovingEntries, Parts as Parts, placed as placed
+from ._moving_entries import (
+    MovingEntries as MovingEntries,
+    Parts as Parts,
+    placed as placed,
+)
 from ._parameters import (
     entry_name as entry_name,
     match_params as match_params,
@@ -61,8 +82,11 @@ from ._parameters import (
     replace_params as replace_params,
     require_finite_params as require_finite_params,
 )
-from ._parts import AbstractPart as AbstractPart, Actions as Actions, Scenery as Scenery
-from ._recorded import Recorded as Recorded
+from ._partial_starts import rest_zero as rest_zero
+from ._parts import (
+    Actions as Actions,
+    Scenery as Scenery,
+)
 from ._rules import (
     Range as Range,
     acting_on as acting_on,
@@ -82,9 +106,4 @@ from ._solids import (
     rod as rod,
     together as together,
     top as top,
-)
-from ._system import (
-    AbstractSystem as AbstractSystem,
-    System as System,
-    require_system as require_system,
 )

@@ -53,7 +53,9 @@ class Holonomic(AbstractConstraint):
 
     `phi` is a pure JAX function that returns m numbers, shape (m,), or one, shape (). It may
     depend on time: a pivot that is moved, a guide that turns. Its multiplier is the force along
-    the gradient of φ: with φ in metres, in newtons.
+    the gradient of φ: with φ in metres, in newtons. `name` is that of its rows in print.
+
+    `System` raises a ValueError for other shapes.
     """
 
     phi: Callable[..., Any]
@@ -88,7 +90,9 @@ class Pfaffian(AbstractConstraint):
 
     For rolling, skates and knife edges: constraints that are no function's rate. `matrix` returns
     shape (m, n), or (n,) for a single row; `drift` returns shape (m,), or () for a single row, and
-    is zero if left out. The multiplier of a row that is a velocity is a force.
+    is zero if left out. The multiplier of a row that is a velocity [m/s] is a force [N].
+
+    `System` raises a ValueError for other shapes.
     """
 
     matrix: Callable[..., Any]
@@ -117,11 +121,11 @@ class Pfaffian(AbstractConstraint):
             )
         rows = shape[0] if len(shape) == 2 else 1
         if self.drift is not None:
-            found = trial_trace(self.drift, label, None, q, t, params)
-            if found != (rows,) and not (rows == 1 and found == ()):
+            drift_shape = trial_trace(self.drift, label, None, q, t, params)
+            if drift_shape != (rows,) and not (rows == 1 and drift_shape == ()):
                 raise ValueError(
                     f"the drift of `{label}` ({_called(self.drift)}) must return shape ({rows},), "
-                    f"one number per row of the matrix, but returns shape {found}"
+                    f"one number per row of the matrix, but returns shape {drift_shape}"
                 )
         return {self.name or label: rows}
 
@@ -155,7 +159,7 @@ def checked_constraints(
         pairs = [(None, given)]
     else:
         pairs = [(None, one) for one in (given if isinstance(given, Sequence) else [given])]
-    made: list[AbstractConstraint] = []
+    named: list[AbstractConstraint] = []
     rows: list[str] = []
     taken: list[str] = []
     for i, (name, one) in enumerate(pairs):
@@ -173,8 +177,8 @@ def checked_constraints(
         for block, count in one.tried(n, params, label).items():
             taken.append(block)
             rows += [block] if count == 1 else [f"{block}[{k}]" for k in range(count)]
-        made.append(one)
-    return tuple(made), tuple(rows)
+        named.append(one)
+    return tuple(named), tuple(rows)
 
 
 def _name_of(constraint: AbstractConstraint) -> str | None:

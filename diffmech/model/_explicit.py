@@ -1,7 +1,7 @@
 """A machine given by its equations of motion, without a Lagrangian."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar, Unpack
 
 import equinox as eqx
 
@@ -9,13 +9,8 @@ from .._checks import trial_trace
 from .._fingerprint import version_of
 from .._typing import Params, ScalarFunction
 from ._abstract_arguments import trial_arguments
-from ._coordinates import CoordinateUnits, FixedMapping
-from ._drawing import checked_drawing
+from ._abstract_system import AbstractSystem, Description, with_description
 from ._laws import ExplicitLaws
-from ._measures import checked_measures
-from ._naming import name_after
-from ._rules import Range
-from ._system import AbstractSystem, Start, checked_description
 
 
 class Explicit(AbstractSystem):
@@ -35,21 +30,12 @@ class Explicit(AbstractSystem):
     **Raises:** `ValueError` if a function does not trace, or returns another shape.
     """
 
-    equations: Callable[..., Any] = eqx.field(static=True)
-    coordinates: CoordinateUnits = eqx.field(static=True)
-    params: Params
-    energy: ScalarFunction | None = eqx.field(static=True)
-    landmarks: Callable[..., Any] | None = eqx.field(static=True)
-    links: tuple[tuple[int, int], ...] = eqx.field(static=True)
-    springs: tuple[tuple[int, int], ...] = eqx.field(static=True)
-    dampers: tuple[tuple[int, int], ...] = eqx.field(static=True)
-    faces: tuple[tuple[int, ...], ...] = eqx.field(static=True)
-    starts: dict[str, Start]
-    name: str = eqx.field(static=True)
-    parts: Callable[..., Any] | None = eqx.field(static=True)
-    units: FixedMapping[str] = eqx.field(static=True)
-    ranges: FixedMapping[Range] = eqx.field(static=True)
+    unnamed: ClassVar[str] = "explicit system"
 
+    equations: Callable[..., Any] = eqx.field(static=True)
+    energy: ScalarFunction | None = eqx.field(static=True)
+
+    @with_description
     def __init__(
         self,
         acceleration: Callable[..., Any],
@@ -57,33 +43,14 @@ class Explicit(AbstractSystem):
         params: Params = (),
         *,
         energy: ScalarFunction | None = None,
-        landmarks: Callable[..., Any] | None = None,
-        links: Sequence[tuple[int, int]] = (),
-        springs: Sequence[tuple[int, int]] = (),
-        dampers: Sequence[tuple[int, int]] = (),
-        faces: Sequence[Sequence[int]] = (),
-        starts: Mapping[str, tuple[Any, Any]] | None = None,
-        name: str | None = None,
-        parts: Callable[..., Any] | None = None,
-        units: Mapping[str, str] | None = None,
-        ranges: Mapping[str, Any] | None = None,
+        **description: Unpack[Description],
     ):
         self.equations = acceleration
         self.energy = energy
-        self.landmarks = landmarks
-        self.parts = parts
-        self.name = name or name_after(acceleration, "explicit system")
-        self.coordinates, self.params, self.starts = checked_description(
-            coordinates, params, starts
-        )
-        self.units, self.ranges = checked_measures(self.params, units, ranges)
-        n = len(self.coordinates)
-        self.links, self.springs, self.dampers, self.faces = checked_drawing(
-            landmarks, n, self.params, links=links, springs=springs, dampers=dampers, faces=faces
-        )
+        super().__init__(acceleration, coordinates, params, **description)
 
-        arguments = trial_arguments(n, self.params)
-        trial_trace(acceleration, "acceleration", (n,), *arguments)
+        arguments = trial_arguments(self.n, self.params)
+        trial_trace(acceleration, "acceleration", (self.n,), *arguments)
         if energy is not None:
             trial_trace(energy, "energy", (), *arguments)
 

@@ -20,7 +20,11 @@ _APART = 1e-9  # [m or 1] a gap of plain numbers that is not rounding
 
 
 def _checked(entries: tuple[Any, ...], name: str) -> list[Any]:
-    """The rows that can vary; one that cannot must be zero."""
+    """The rows that can vary; a row that cannot must be zero.
+
+    Raises:
+        ValueError: a row is a plain number other than zero, so that no state closes the hold.
+    """
     for entry in entries:
         if is_number(entry) and abs(entry) > _APART:
             raise ValueError(
@@ -46,13 +50,15 @@ class HoldsOfParts(AbstractConstraint):
     ) -> dict[str, list[Any]]:
         """The rows of every hold that has some, by name."""
         if qd is None:
-            made = self.parts(q, t, params)
-            holds = {n: p for n, p in made.items() if isinstance(p, AbstractHold) and p.holonomic}
-            found = {name: hold.residual() for name, hold in holds.items()}
+            placed_parts = self.parts(q, t, params)
+            holds = {
+                n: p for n, p in placed_parts.items() if isinstance(p, AbstractHold) and p.holonomic
+            }
+            gaps = {name: hold.residual() for name, hold in holds.items()}
         else:
-            holds, rates = framed(self.parts, q, qd, t, params)
-            found = {name: hold.slip(rates[name]) for name, hold in holds.items()}
-        rows = {name: _checked(entries, name) for name, entries in found.items()}
+            holds, rates = rate_holds(self.parts, q, qd, t, params)
+            gaps = {name: hold.slip(rates[name]) for name, hold in holds.items()}
+        rows = {name: _checked(entries, name) for name, entries in gaps.items()}
         return {name: entries for name, entries in rows.items() if entries}
 
     def residual(self, q: Vector, t: Scalar, params: Params) -> AnyArray:
@@ -69,15 +75,15 @@ class HoldsOfParts(AbstractConstraint):
 
     def counts(self, q: Any, t: Any, params: Params) -> dict[str, int]:
         """How many rows every hold has, by name; nothing is computed."""
-        found: dict[str, int] = {}
+        row_counts: dict[str, int] = {}
 
         def look(q: Any, t: Any, params: Params) -> Any:
             rows = self._rows(q, None if self.holonomic else q, t, params)
-            found.update({name: len(entries) for name, entries in rows.items()})
+            row_counts.update({name: len(entries) for name, entries in rows.items()})
             return q
 
         jax.eval_shape(look, q, t, params)
-        return found
+        return row_counts
 
     def tried(self, n: int, params: Params, label: str) -> dict[str, int]:
         q, _, t, params = trial_arguments(n, params)
@@ -90,22 +96,22 @@ def stack_rows(rows: dict[str, list[Any]]) -> AnyArray:
     return jnp.stack([entry for entries in rows.values() for entry in entries])
 
 
-def framed(
+def rate_holds(
     parts: Callable[..., Parts], q: Vector, qd: Vector, t: Scalar, params: Params
 ) -> tuple[dict[str, AbstractHold], dict[str, tuple[Pose, Pose]]]:
     """The holds that restrict rates only, and the rates of their frames, by name."""
 
     def only_frames(q: Vector, t: Scalar, params: Params) -> Parts:
-        made = parts(q, t, params)
-        holds = {n: p for n, p in made.items() if isinstance(p, AbstractHold)}
+        placed_parts = parts(q, t, params)
+        holds = {n: p for n, p in placed_parts.items() if isinstance(p, AbstractHold)}
         return {n: _Frames(hold) for n, hold in holds.items() if not hold.holonomic}
 
-    made, rates = placed(only_frames, q, qd, t, params)
-    return {name: made[name].hold for name in made}, rates  # pyright: ignore
+    frames, rates = placed(only_frames, q, qd, t, params)
+    return {name: frames[name].hold for name in frames}, rates  # pyright: ignore
 
 
 class _Frames(AbstractPart):
-    """A hold seen as a part whose place are its frames."""
+    """A hold as a part: its place is the pair of its frames, so that `placed` gives their rates."""
 
     hold: AbstractHold
 

@@ -23,6 +23,9 @@ def joint(name: str, pose: Pose) -> Pose:
 
     `reactions(...)` then gives the force and the moment that the joint passes on, at the frame's
     origin, by asking what it takes to keep everything beyond from slipping there.
+
+    Raises:
+        ValueError: `pose` is not a `Pose`, or the machine has a joint of that name already.
     """
     require_kind(pose, Pose, "pose", "a `Pose`, such as `revolute` gives")
     met = _met.get()

@@ -14,10 +14,13 @@ from ._solids import Shape
 
 
 class Gravity(AbstractPart):
-    """Uniform gravity on every body and particle of the machine: V = −Σ m g·r.
+    """Uniform gravity on every body and particle of the machine: V = −Σ m g·r [J].
 
     `strength` [m/s²] along `direction`, which is downwards (−z) unless said otherwise; or both in
-    one, the acceleration of free fall as a vector, shape (3,): `Gravity([0, -9.81, 0])`.
+    one, the acceleration of free fall as a vector, shape (3,): `Gravity([0, -9.81, 0])`. Several
+    add up.
+
+    **Raises:** `ValueError` if `direction` has no length, or is given beside a vector.
     """
 
     acceleration: tuple[Any, ...]  # three entries [m/s^2]
@@ -272,17 +275,26 @@ class _Push(AbstractPart):
 
 
 def force(vector: Numbers, at: Numbers | Pose) -> AbstractPart:
-    """A force [N] in space components, applied at a point of space that a body carries [m].
+    """A force [N] in space components, applied at a point of space that a body carries.
 
-    Or at the origin of a pose.
+        Q_i = F·∂r/∂q_i
 
-    Q_i = F·∂r/∂q_i. It may depend on q and t: `force(pose.direction([0, 0, f]), pose.point(tip))`
-    pushes along a body axis.
+    Args:
+        vector: F, shape (3,) [N]. It may depend on q and t: `force(pose.direction([0, 0, f]),
+            pose.point(tip))` pushes along a body axis.
+        at: r, shape (3,) [m], or a pose, for its origin.
     """
     return _Push(_vector(vector, "vector"), _point(at, "at"))
 
 
 def torque(vector: Numbers, on: Pose, against: Pose | None = None) -> AbstractPart:
-    """A torque [N m] in space components on a frame, and its opposite on another if given."""
+    """A torque [N m] in space components on a frame, and its opposite on another if given.
+
+        Q_i = τ·∂φ/∂q_i = τ·∂ω/∂q̇_i,   ω of `on`, less that of `against`
+
+    Args:
+        vector: τ, shape (3,) [N m]; it may depend on q and t.
+        on, against: frames that bodies carry.
+    """
     frames = (on.rotation,) if against is None else (against.rotation, on.rotation)
     return _Turning(None, _vector(vector, "vector"), frames)

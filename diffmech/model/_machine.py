@@ -15,6 +15,7 @@ from .._checks import trial_trace
 from .._typing import AnyArray, Params, Scalar, Vector
 from ..geometry import dot, plus, times
 from ._abstract_arguments import depends, trial_arguments
+from ._abstract_system import checked_description
 from ._bodies import PlacedBody, PlacedParticle
 from ._constraints import AbstractConstraint, Constraints, Holonomic
 from ._hold_constraints import HoldsOfParts
@@ -24,7 +25,7 @@ from ._moving_entries import MovingEntries, Parts, placed
 from ._naming import name_after
 from ._parts import AbstractPart
 from ._solids import Shape, together
-from ._system import System, checked_description
+from ._system import System
 
 _PLANES = {"xy": (0, 1), "xz": (0, 2), "yz": (1, 2)}
 
@@ -44,24 +45,24 @@ def part_names(parts: Callable[..., Parts], q: Any, t: Any, params: Params) -> l
     return names
 
 
-def weight_of(made: Parts) -> tuple[Any, ...]:
+def weight_of(placed_parts: Parts) -> tuple[Any, ...]:
     """The acceleration of gravity on every body, the sum of all `Gravity` parts; three entries."""
-    fields = [part.acceleration for part in made.values() if isinstance(part, Gravity)]
+    fields = [part.acceleration for part in placed_parts.values() if isinstance(part, Gravity)]
     return tuple(
         reduce(plus, components) for components in zip((0.0, 0.0, 0.0), *fields, strict=True)
     )
 
 
-def kinetic_of(made: Parts, rates: Mapping[str, Any]) -> Scalar:
+def kinetic_of(placed_parts: Parts, rates: Mapping[str, Any]) -> Scalar:
     """Σ T over the parts [J]."""
-    return sum(part.kinetic(rates[name]) for name, part in made.items())
+    return sum(part.kinetic(rates[name]) for name, part in placed_parts.items())
 
 
-def potential_of(made: Parts) -> Scalar:
+def potential_of(placed_parts: Parts) -> Scalar:
     """Σ V over the parts, weights included: −Σ m g·r [J]."""
-    down = weight_of(made)
-    total = sum(part.potential() for part in made.values())
-    for part in made.values():
+    down = weight_of(placed_parts)
+    total = sum(part.potential() for part in placed_parts.values())
+    for part in placed_parts.values():
         if isinstance(part, PlacedBody | PlacedParticle):
             total = total - times(part.mass, dot(down, part.centre))
     return jnp.asarray(total)
@@ -74,8 +75,8 @@ class LagrangianOfParts:
     parts: Callable[..., Parts]
 
     def __call__(self, q: Vector, qd: Vector, t: Scalar, params: Params) -> Scalar:
-        made, rates = placed(self.parts, q, qd, t, params)
-        return kinetic_of(made, rates) - potential_of(made)
+        placed_parts, rates = placed(self.parts, q, qd, t, params)
+        return kinetic_of(placed_parts, rates) - potential_of(placed_parts)
 
 
 @dataclass(frozen=True)
@@ -86,15 +87,17 @@ class ForcesOfParts:
     extra: Callable[..., Any] | None
 
     def __call__(self, q: Vector, qd: Vector, t: Scalar, params: Params) -> Vector:
-        made, rates = placed(self.parts, q, qd, t, params)
-        efforts = {name: part.effort(rates[name]) for name, part in made.items()}
+        placed_parts, rates = placed(self.parts, q, qd, t, params)
+        efforts = {name: part.effort(rates[name]) for name, part in placed_parts.items()}
         acting = {
-            name: jax.tree.map(jnp.zeros_like, made[name].place) if effort is None else effort
+            name: jax.tree.map(jnp.zeros_like, placed_parts[name].place)
+            if effort is None
+            else effort
             for name, effort in efforts.items()
         }
-        places = MovingEntries(self.parts, params)
-        _, pull = jax.vjp(lambda q: places(q, t)[0], q)
-        force = pull(places.entries(jax.tree.leaves(acting)))[0]
+        moving = MovingEntries(self.parts, params)
+        _, pull = jax.vjp(lambda q: moving(q, t)[0], q)
+        force = pull(moving.entries(jax.tree.leaves(acting)))[0]
         return force if self.extra is None else force + self.extra(q, qd, t, params)
 
 
@@ -170,7 +173,7 @@ def machine(
     if plane is not None and plane not in _PLANES:
         raise ValueError(f"`plane` must be one of {', '.join(_PLANES)}, but is {plane!r}")
     named, params, _ = checked_description(coordinates, params, starts)
-    sketch, pushing, holds = _tried(parts, len(named), params)
+    sketch, pushing, holds = _trial_of_parts(parts, len(named), params)
     return System(
         LagrangianOfParts(parts),
         named,
@@ -190,9 +193,9 @@ def machine(
     )
 
 
-def _sketched(made: Parts) -> Shape | None:
+def _sketched(placed_parts: Parts) -> Shape | None:
     """The sketches of all parts as one; None if there is nothing to draw."""
-    sketches = [part.sketch() for part in made.values()]
+    sketches = [part.sketch() for part in placed_parts.values()]
     seen = [sketch for sketch in sketches if sketch is not None]
     return together(*seen) if seen else None
 
@@ -207,27 +210,31 @@ def _listed(constraints: Constraints) -> list[Any]:
     return [constraints] if callable(constraints) else list(constraints)  # pyright: ignore
 
 
-def _tried(
+def _trial_of_parts(
     parts: Callable[..., Parts], n: int, params: Params
 ) -> tuple[Shape | None, bool, list[HoldsOfParts]]:
     """The sketch of all parts, for its links and faces, whether any of them pushes, the holds."""
-    found: list[Shape | None] = []
+    sketches: list[Shape | None] = []
     pushing: list[bool] = []
     holding: set[bool] = set()
 
     def attempt(q: Vector, qd: Vector, t: Scalar, params: Params) -> Any:
-        made = parts(q, t, params)
-        if not isinstance(made, Mapping) or not made:
-            raise ValueError(f"it must return a mapping from names to parts, but returns {made!r}")
-        for name, part in made.items():
+        placed_parts = parts(q, t, params)
+        if not isinstance(placed_parts, Mapping) or not placed_parts:
+            raise ValueError(
+                f"it must return a mapping from names to parts, but returns {placed_parts!r}"
+            )
+        for name, part in placed_parts.items():
             if not isinstance(part, AbstractPart):
                 advice = "; place it with `.at(...)`" if hasattr(part, "at") else ""
                 raise ValueError(f"part {name!r} is a {type(part).__name__}, not a part{advice}")
         _, rates = placed(parts, q, qd, t, params)
-        holding.update(part.holonomic for part in made.values() if isinstance(part, AbstractHold))
-        efforts = [part.effort(rates[name]) for name, part in made.items()]
+        holding.update(
+            part.holonomic for part in placed_parts.values() if isinstance(part, AbstractHold)
+        )
+        efforts = [part.effort(rates[name]) for name, part in placed_parts.items()]
         pushing.append(any(effort is not None for effort in efforts))
-        found.append(_sketched(made))
+        sketches.append(_sketched(placed_parts))
         return jnp.zeros(())
 
     attempt.__qualname__ = getattr(parts, "__qualname__", type(parts).__name__)
@@ -237,8 +244,8 @@ def _tried(
     trial_trace(attempt, "parts", (), q, qd, t, abstract)
 
     def inertia(q: Vector, t: Scalar, params: Params) -> list[Any]:
-        made = parts(q, t, params).values()
-        return [(getattr(part, "mass", 0.0), getattr(part, "inertia", 0.0)) for part in made]
+        bodies = parts(q, t, params).values()
+        return [(getattr(part, "mass", 0.0), getattr(part, "inertia", 0.0)) for part in bodies]
 
     if depends(inertia, q, t, abstract):
         raise ValueError(
@@ -247,4 +254,4 @@ def _tried(
             "Lagrangian, with what the mass carries away among the forces"
         )
     holds = [HoldsOfParts(parts, kind) for kind in sorted(holding, reverse=True)]
-    return found[-1], pushing[-1], holds
+    return sketches[-1], pushing[-1], holds

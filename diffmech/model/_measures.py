@@ -32,14 +32,14 @@ class Measured(Protocol):
 
 def parameter_units(system: Measured) -> dict[str, str]:
     """The unit of every parameter by path, such as "kg m^2"; "1" is a pure number, "" unknown."""
-    found = {path: _unit(chain) for path, chain in _fields(system.params).items()}
-    return {**found, **system.units}
+    of_fields = {path: _unit(chain) for path, chain in _fields(system.params).items()}
+    return {**of_fields, **system.units}
 
 
 def parameter_ranges(system: Measured) -> dict[str, Range | None]:
     """The range of every parameter that makes sense, by path; None where none is declared."""
-    found = {path: _last(chain, "range") for path, chain in _fields(system.params).items()}
-    return {**found, **system.ranges}
+    of_fields = {path: _last(chain, "range") for path, chain in _fields(system.params).items()}
+    return {**of_fields, **system.ranges}
 
 
 def parameter_rules(params: Params) -> dict[str, str | None]:
@@ -50,14 +50,14 @@ def parameter_rules(params: Params) -> dict[str, str | None]:
 def principal_moments(params: Params) -> list[tuple[tuple[str, tuple[int, ...]], ...]]:
     """The principal moments of each body among the parameters: three leaves with an index each."""
     names = parameter_names(params)
-    found = []
+    moments_of_bodies = []
     for path, body in _modules(params):
         within = f"{path}." if path else ""
         for moments in getattr(body, "principal_moments", ()):
-            found.append(tuple((f"{within}{name}", ()) for name in moments))
+            moments_of_bodies.append(tuple((f"{within}{name}", ()) for name in moments))
         if f"{within}inertia" in names and np.shape(body.inertia) == (3,):
-            found.append(tuple((f"{within}inertia", (i,)) for i in range(3)))
-    return found
+            moments_of_bodies.append(tuple((f"{within}inertia", (i,)) for i in range(3)))
+    return moments_of_bodies
 
 
 def _is_module(node: Any) -> bool:
@@ -67,18 +67,18 @@ def _is_module(node: Any) -> bool:
 def _modules(params: Params) -> list[tuple[str, Any]]:
     """Every module among the parameters, under its path."""
     leaves, _ = jax.tree_util.tree_flatten_with_path(params)
-    found: dict[str, Any] = {}
+    modules: dict[str, Any] = {}
     for keys, _ in leaves:
         node: Any = params
         for i, key in enumerate(keys):
-            found |= {spelt(keys[:i]) if i else "": node} if _is_module(node) else {}
+            modules |= {spelt(keys[:i]) if i else "": node} if _is_module(node) else {}
             if isinstance(key, jax.tree_util.GetAttrKey):
                 node = getattr(node, key.name)
             elif isinstance(key, jax.tree_util.DictKey | jax.tree_util.SequenceKey):
                 node = node[key.key if isinstance(key, jax.tree_util.DictKey) else key.idx]
             else:
                 break
-    return list(found.items())
+    return list(modules.items())
 
 
 def parameter_unit(system: Measured, path: str) -> str:

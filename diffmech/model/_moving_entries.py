@@ -1,4 +1,4 @@
-"""Where the parts of a machine are, and how their places change."""
+"""The numbers among the places of a machine's parts (poses, points) that move, and their rates."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -27,13 +27,13 @@ class MovingEntries:
 
     def __call__(self, q: Vector, t: Scalar) -> tuple[list[Any], Parts]:
         """The moving entries, and the parts themselves."""
-        made = self._parts(q, t, self._params)
+        placed_parts = self._parts(q, t, self._params)
         leaves, self._structure = jax.tree.flatten(
-            {name: part.place for name, part in made.items()}
+            {name: part.place for name, part in placed_parts.items()}
         )
         self._leaves = [leaf if is_number(leaf) else np.zeros(leaf.shape) for leaf in leaves]
         self._moving = [is_traced(leaf) for leaf in leaves]
-        return self.entries(leaves), made
+        return self.entries(leaves), placed_parts
 
     def entries(self, leaves: list[Any]) -> list[Any]:
         """Of all entries, those that move."""
@@ -53,6 +53,6 @@ def placed(
     parts: Callable[..., Parts], q: Vector, qd: Vector, t: Scalar, params: Params
 ) -> tuple[Parts, dict[str, Any]]:
     """The parts at an instant, and the rates of their places: one forward derivative."""
-    places = MovingEntries(parts, params)
-    _, rates, made = jax.jvp(places, (q, t), (qd, jnp.ones_like(t)), has_aux=True)
-    return made, places.whole(rates)
+    moving = MovingEntries(parts, params)
+    _, rates, placed_parts = jax.jvp(moving, (q, t), (qd, jnp.ones_like(t)), has_aux=True)
+    return placed_parts, moving.whole(rates)

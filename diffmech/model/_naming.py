@@ -1,4 +1,4 @@
-"""What a machine is called if nobody names it."""
+"""What a machine is called where no `name` is given."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -130,11 +130,11 @@ def parameter_place(params: Params, path: str) -> tuple[str, tuple[int, ...]]:
     paths = parameter_paths(params)
     if path in paths:
         return path, ()
-    found = _INDEX.match(path)
-    if not found or found["leaf"] not in paths:
+    entry = _INDEX.match(path)
+    if not entry or entry["leaf"] not in paths:
         raise ValueError(f"there is no parameter {quoted(path)}.{suggestion(path, paths)}")
-    leaf_path, shape = found["leaf"], np.shape(paths[found["leaf"]])
-    index = tuple(int(i) for i in found["index"].split(","))
+    leaf_path, shape = entry["leaf"], np.shape(paths[entry["leaf"]])
+    index = tuple(int(i) for i in entry["index"].split(","))
     if len(index) != len(shape) or any(i >= n for i, n in zip(index, shape, strict=True)):
         raise ValueError(f"parameter `{leaf_path}` has shape {shape}, so there is no {path!r}")
     return leaf_path, index

@@ -20,9 +20,13 @@ _BOX_FACES = ((4, 5, 7, 6), (0, 1, 3, 2), (0, 1, 5, 4), (1, 3, 7, 5), (3, 2, 6, 
 
 
 class Shape(eqx.Module):
-    """Points in body axes, shape (k, 3) [m], with links and faces between them.
+    """Points in body axes with links and faces between them.
 
-    `springs` and `dampers` are pairs of points like `links`, and are drawn as coils and dashpots.
+    Attributes:
+        points: shape (k, 3) [m].
+        links: pairs of indices into the points, drawn as rods.
+        faces: rings of indices, counter-clockwise seen from outside, drawn as plates.
+        springs, dampers: pairs of indices, drawn as coils and dashpots.
     """
 
     points: AnyArray

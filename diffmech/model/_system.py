@@ -1,105 +1,18 @@
 """A machine given by its Lagrangian."""
 
-from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, Unpack
 
 import equinox as eqx
 import jax
-import numpy as np
 
-from .._checks import as_vector, briefly, require_kind, trial_trace
+from .._checks import trial_trace
 from .._fingerprint import version_of
-from .._typing import AnyArray, Params, ScalarFunction
+from .._typing import Params, ScalarFunction
 from ._abstract_arguments import trial_arguments
+from ._abstract_system import AbstractSystem, Description, with_description
 from ._constraints import AbstractConstraint, Constraints, checked_constraints
-from ._coordinates import CoordinateUnits, FixedMapping
-from ._drawing import checked_drawing
-from ._laws import ExplicitLaws, Laws
-from ._measures import checked_measures, parameter_units
-from ._naming import name_after
-from ._parameters import cast_params, parameter_paths, replace_params
-from ._rules import Range, require_sound_params
-
-Start = tuple[AnyArray, AnyArray]
-_System = TypeVar("_System", bound="AbstractSystem")
-
-_MOST_SHOWN = 9  # entries of an array in print
-
-
-class AbstractSystem(eqx.Module):
-    """What every description of a machine has: coordinates, parameters, starts, a drawing."""
-
-    name: eqx.AbstractVar[str]
-    coordinates: eqx.AbstractVar[CoordinateUnits]
-    params: eqx.AbstractVar[Params]
-    landmarks: eqx.AbstractVar[Callable[..., Any] | None]
-    links: eqx.AbstractVar[tuple[tuple[int, int], ...]]
-    springs: eqx.AbstractVar[tuple[tuple[int, int], ...]]
-    dampers: eqx.AbstractVar[tuple[tuple[int, int], ...]]
-    faces: eqx.AbstractVar[tuple[tuple[int, ...], ...]]
-    starts: eqx.AbstractVar[dict[str, Start]]
-    units: eqx.AbstractVar[FixedMapping[str]]  # as declared; `parameter_units` has all of them
-    ranges: eqx.AbstractVar[FixedMapping[Range]]
-
-    @property
-    @abstractmethod
-    def laws(self) -> Laws | ExplicitLaws:
-        """The functions without the numbers: what a compiled program is specialised to."""
-
-    @property
-    def n(self) -> int:
-        """Number of coordinates."""
-        return len(self.coordinates)
-
-    def with_params(
-        self: _System, changes: Mapping[str, Any] | None = None, /, **named: Any
-    ) -> _System:
-        """The same machine with some parameters changed, by path.
-
-            system.with_params(mB=0.2)
-            system.with_params({"masses[1]": 2.0, "lengths": [1.0, 0.5]})
-
-        Raises:
-            ValueError: unknown path, or a value of another shape.
-        """
-        if changes is not None and not isinstance(changes, Mapping):
-            raise ValueError(
-                "`with_params` must be given values by path, such as with_params(mB=0.2) or "
-                f"with_params({{'masses[1]': 2.0}}), but is given {briefly(changes)}"
-            )
-        params = replace_params(self.params, {**(changes or {}), **named})
-        return eqx.tree_at(lambda system: system.params, self, params)
-
-    def __str__(self) -> str:
-        units = ", ".join(f"{q} [{u or '-'}]" for q, u in self.coordinates.items())
-        measured = parameter_units(self)
-        values = ", ".join(
-            f"{path} [{measured[path] or '-'}] = {_numbers(np.asarray(leaf))}"
-            for path, leaf in parameter_paths(self.params).items()
-        )
-        starts = ", ".join(self.starts) or "none named"
-        return (
-            f"{self.name}\n"
-            f"  coordinates  {units}\n"
-            f"  parameters   {values or 'none'}\n"
-            f"  starts       {starts}"
-        )
-
-
-def _numbers(leaf: np.ndarray) -> str:
-    """1, [0.5, 2], [[1, 0], [0, 1]]; of many numbers the first and the last."""
-    if leaf.ndim == 0:
-        return f"{float(leaf):.6g}"
-    parts = [_numbers(np.asarray(part)) for part in leaf]
-    if len(parts) > _MOST_SHOWN:
-        parts = [*parts[:3], "...", *parts[-3:]]
-    return f"[{', '.join(parts)}]"
-
-
-def require_system(system: Any) -> None:
-    """Refuse what is not a machine."""
-    require_kind(system, AbstractSystem, "system", "a `System` or an `Explicit`")
+from ._laws import Laws
 
 
 class System(AbstractSystem):
@@ -152,23 +65,12 @@ class System(AbstractSystem):
     """
 
     lagrangian: ScalarFunction = eqx.field(static=True)
-    coordinates: CoordinateUnits = eqx.field(static=True)
-    params: Params
     forces: Callable[..., Any] | None = eqx.field(static=True)
     dissipation: ScalarFunction | None = eqx.field(static=True)
     constraints: tuple[AbstractConstraint, ...] = eqx.field(static=True)
     rows: tuple[str, ...] = eqx.field(static=True)  # names of the constraints' rows
-    landmarks: Callable[..., Any] | None = eqx.field(static=True)
-    links: tuple[tuple[int, int], ...] = eqx.field(static=True)
-    springs: tuple[tuple[int, int], ...] = eqx.field(static=True)
-    dampers: tuple[tuple[int, int], ...] = eqx.field(static=True)
-    faces: tuple[tuple[int, ...], ...] = eqx.field(static=True)
-    starts: dict[str, Start]
-    name: str = eqx.field(static=True)
-    parts: Callable[..., Any] | None = eqx.field(static=True)
-    units: FixedMapping[str] = eqx.field(static=True)
-    ranges: FixedMapping[Range] = eqx.field(static=True)
 
+    @with_description
     def __init__(
         self,
         lagrangian: ScalarFunction,
@@ -178,32 +80,14 @@ class System(AbstractSystem):
         forces: Callable[..., Any] | None = None,
         dissipation: ScalarFunction | None = None,
         constraints: Constraints = (),
-        landmarks: Callable[..., Any] | None = None,
-        links: Sequence[tuple[int, int]] = (),
-        springs: Sequence[tuple[int, int]] = (),
-        dampers: Sequence[tuple[int, int]] = (),
-        faces: Sequence[Sequence[int]] = (),
-        starts: Mapping[str, tuple[Any, Any]] | None = None,
-        name: str | None = None,
-        parts: Callable[..., Any] | None = None,
-        units: Mapping[str, str] | None = None,
-        ranges: Mapping[str, Any] | None = None,
+        **description: Unpack[Description],
     ):
         self.lagrangian = lagrangian
         self.forces = forces
         self.dissipation = dissipation
-        self.landmarks = landmarks
-        self.parts = parts
-        self.name = name or name_after(lagrangian, "system")
-        self.coordinates, self.params, self.starts = checked_description(
-            coordinates, params, starts
-        )
-        self.units, self.ranges = checked_measures(self.params, units, ranges)
-        n = len(self.coordinates)
-        self.links, self.springs, self.dampers, self.faces = checked_drawing(
-            landmarks, n, self.params, links=links, springs=springs, dampers=dampers, faces=faces
-        )
+        super().__init__(lagrangian, coordinates, params, **description)
 
+        n = len(self.coordinates)
         arguments = trial_arguments(n, self.params)
         trial_trace(lagrangian, "lagrangian", (), *arguments)
         trial_trace(_second_derivative(lagrangian), "lagrangian", None, *arguments)
@@ -230,49 +114,3 @@ def _second_derivative(lagrangian: ScalarFunction) -> ScalarFunction:
     name = getattr(lagrangian, "__qualname__", type(lagrangian).__name__)
     second_derivative.__qualname__ = f"{name}, differentiated twice"
     return second_derivative
-
-
-def checked_description(
-    coordinates: Mapping[str, str] | Sequence[str],
-    params: Params,
-    starts: Mapping[str, tuple[Any, Any]] | None,
-) -> tuple[CoordinateUnits, Params, dict[str, Start]]:
-    """Coordinates, parameters and starts as every system keeps them."""
-    units = CoordinateUnits(coordinates)
-    return units, _checked_params(params, units), _checked_starts(starts or {}, units)
-
-
-def _checked_params(params: Params, coordinates: CoordinateUnits) -> Params:
-    """Parameters as float arrays; a name that is also a coordinate's is refused."""
-    params = cast_params(params)
-    require_sound_params(params)
-    for path in parameter_paths(params):
-        if path in coordinates:
-            raise ValueError(
-                f"{path!r} names both a coordinate and a parameter; rename one of them"
-            )
-    return params
-
-
-def _checked_starts(
-    starts: Mapping[str, tuple[Any, Any]], coordinates: CoordinateUnits
-) -> dict[str, Start]:
-    """Named initial states as pairs of float vectors."""
-    if not isinstance(starts, Mapping):
-        raise ValueError(
-            "`starts` must map names to pairs (q0, qd0), such as {'default': ([0.1], [0.0])}, but "
-            f"is {briefly(starts)}"
-        )
-    names = tuple(coordinates)
-    checked = {}
-    for label, pair in starts.items():
-        if isinstance(pair, str | Mapping) or not hasattr(pair, "__len__") or len(pair) != 2:
-            raise ValueError(
-                f"`starts[{label!r}]` must be a pair (q0, qd0), coordinates and rates, but is "
-                f"{briefly(pair)}"
-            )
-        checked[label] = (
-            as_vector(pair[0], names, f"starts[{label!r}][0]"),
-            as_vector(pair[1], names, f"starts[{label!r}][1]"),
-        )
-    return checked

@@ -1,15 +1,53 @@
 """How a machine must move at one instant: equations of motion, energy, momentum."""
 
-from ._arguments import prepare as prepare
+# Public: `dm.<name>` or in a family, `dm.solvers`.
 from ._body_states import (
     BodyState as BodyState,
     angular_momentum as angular_momentum,
     body_states as body_states,
-    body_states_along as body_states_along,
     mass_centre as mass_centre,
-    require_parts as require_parts,
 )
 from ._conservative import force_curl as force_curl
+from ._energy import (
+    Energy as Energy,
+    energy as energy,
+    momentum as momentum,
+    power as power,
+)
+from ._euler_lagrange import (
+    acceleration as acceleration,
+    bias as bias,
+    inverse_dynamics as inverse_dynamics,
+    mass_condition as mass_condition,
+    mass_matrix as mass_matrix,
+)
+from ._hamilton import (
+    hamilton_equations as hamilton_equations,
+    hamiltonian as hamiltonian,
+    velocity as velocity,
+)
+from ._multipliers import (
+    Violations as Violations,
+    constraint_forces as constraint_forces,
+    multipliers as multipliers,
+    violations as violations,
+)
+from ._reactions import (
+    Reaction as Reaction,
+    reactions as reactions,
+)
+from ._stabilise import (
+    baumgarte as baumgarte,
+    penalty as penalty,
+)
+
+# isort: split
+# What the rooms above build on.
+from ._arguments import prepare as prepare
+from ._body_states import (
+    body_states_along as body_states_along,
+    require_parts as require_parts,
+)
 from ._constrained import (
     CORRECTIONS as CORRECTIONS,
     Motion as Motion,
@@ -26,39 +64,32 @@ from ._constraint_rows import (
     residual_of as residual_of,
     rows_of as rows_of,
 )
-from ._definite import INDEFINITE as INDEFINITE, is_definite as is_definite
+from ._definite import (
+    INDEFINITE as INDEFINITE,
+    is_definite as is_definite,
+)
 from ._energy import (
-    Energy as Energy,
-    energy as energy,
     energy_of as energy_of,
-    momentum as momentum,
     momentum_of as momentum_of,
-    power as power,
     power_of as power_of,
     power_with as power_with,
 )
+from ._equations_at import EquationsAt as EquationsAt, equations_at as equations_at
 from ._euler_lagrange import (
-    acceleration as acceleration,
     acceleration_of as acceleration_of,
-    bias as bias,
     force_of as force_of,
-    inverse_dynamics as inverse_dynamics,
     mass_and_bias_of as mass_and_bias_of,
-    mass_condition as mass_condition,
     mass_condition_of as mass_condition_of,
-    mass_matrix as mass_matrix,
     mass_matrix_of as mass_matrix_of,
     motion_of as motion_of,
     require_lagrangian as require_lagrangian,
 )
-from ._hamilton import (
-    hamilton_equations as hamilton_equations,
-    hamiltonian as hamiltonian,
-    velocity as velocity,
-    velocity_of as velocity_of,
-)
+from ._hamilton import velocity_of as velocity_of
 from ._inverted import inverted as inverted
-from ._kkt import REFINEMENTS as REFINEMENTS, REGULARISATION as REGULARISATION
+from ._kkt import (
+    REFINEMENTS as REFINEMENTS,
+    REGULARISATION as REGULARISATION,
+)
 from ._likeness import (
     Likeness as Likeness,
     likeness as likeness,
@@ -67,20 +98,14 @@ from ._likeness import (
     require_same_coordinates as require_same_coordinates,
 )
 from ._multipliers import (
-    Violations as Violations,
-    constraint_forces as constraint_forces,
-    multipliers as multipliers,
     multipliers_of as multipliers_of,
     require_constraints as require_constraints,
-    violations as violations,
     violations_of as violations_of,
 )
 from ._newton import newton as newton
 from ._rank import rank_distance as rank_distance
 from ._reactions import (
-    Reaction as Reaction,
-    held_of as held_of,
-    reactions as reactions,
+    joint_loads_of as joint_loads_of,
     reactions_along as reactions_along,
 )
 from ._scalar_motion import ScalarMotion as ScalarMotion
@@ -93,8 +118,6 @@ from ._stabilise import (
     Projection as Projection,
     Unstabilised as Unstabilised,
     as_stabilisation as as_stabilisation,
-    baumgarte as baumgarte,
-    penalty as penalty,
     stabilisation_as_data as stabilisation_as_data,
 )
 from ._starts import (
@@ -102,5 +125,12 @@ from ._starts import (
     kept_of as kept_of,
     require_consistent as require_consistent,
 )
-from ._state import Field as Field, pack as pack, unpack as unpack
-from ._symmetries import Trials as Trials, typical_rate as typical_rate
+from ._state import (
+    Field as Field,
+    pack as pack,
+    unpack as unpack,
+)
+from ._symmetries import (
+    SymmetryTrials as SymmetryTrials,
+    typical_rate as typical_rate,
+)

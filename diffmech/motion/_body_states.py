@@ -87,7 +87,13 @@ def _require_bodies(bodies: Any) -> None:
 
 
 def mass_centre(bodies: Mapping[str, BodyState]) -> tuple[AnyArray, AnyArray]:
-    """Position [m] and velocity [m/s] of the mass centre of several bodies, shape (..., 3)."""
+    """Position [m] and velocity [m/s] of the mass centre of several bodies, each shape (..., 3).
+
+        r_G = Σ mᵢ rᵢ / Σ mᵢ,   v_G = Σ mᵢ vᵢ / Σ mᵢ
+
+    `bodies` are states by name, as `body_states` gives them, or a part of them; NaN if all masses
+    are zero. Raises ValueError for anything else, and for none at all.
+    """
     _require_bodies(bodies)
     total = sum(body.mass for body in bodies.values())
     position = sum(body.mass[..., None] * body.position for body in bodies.values())
@@ -100,11 +106,13 @@ def angular_momentum(
     about: Numbers | None = None,
     moving_at: Numbers | None = None,
 ) -> AnyArray:
-    """H of several bodies about one point, shape (..., 3) [kg m²/s]; None is their mass centre.
+    """H of several bodies about one point C, shape (..., 3) [kg m²/s]; None is their mass centre.
 
-    The arguments are those of `BodyState.angular_momentum`. dH_C/dt is the moment of the outer
-    forces about C if C is fixed or the mass centre; for other moving points only if
-    v_C × v_G = 0 (absolute velocities) or r_{G/C} × a_C = 0 (relative ones).
+        H_C = Σ Rᵢ Iᵢ Rᵢᵀ ωᵢ + (rᵢ − c) × mᵢ (vᵢ − v_C)
+
+    In space components. The arguments are those of `BodyState.angular_momentum`. dH_C/dt is the
+    moment of the outer forces about C if C is fixed or the mass centre; for other moving points
+    only if v_C × v_G = 0 (absolute velocities) or r_{G/C} × a_C = 0 (relative ones).
     """
     _require_bodies(bodies)
     centre = mass_centre(bodies)[0] if about is None else about
@@ -128,9 +136,9 @@ def body_states_of(
     parts: Callable[..., Any], q: Vector, qd: Vector, t: Scalar, params: Params
 ) -> dict[str, BodyState]:
     """Every body and particle among the parts."""
-    made, rates = placed(parts, q, qd, t, params)
+    placed_parts, rates = placed(parts, q, qd, t, params)
     states = {}
-    for name, part in made.items():
+    for name, part in placed_parts.items():
         if isinstance(part, PlacedBody):
             rotation = part.pose.rotation
             states[name] = BodyState(
@@ -175,15 +183,32 @@ def body_states_along(
     params: Params,
 ) -> dict[str, BodyState]:
     """Every body along a run: arrays with a leading time axis."""
-    found = in_batches(_along, parts, (qs, qds, ts), params)
-    return {n: found[n] for n in part_names(parts, qs[0], ts[0], params) if n in found}
+    states = in_batches(_along, parts, (qs, qds, ts), params)
+    return {n: states[n] for n in part_names(parts, qs[0], ts[0], params) if n in states}
 
 
 def body_states(
     system: AbstractSystem, q: Coordinates, qd: Coordinates, t: Number = 0.0, params: Params = None
 ) -> dict[str, BodyState]:
-    """What every body and particle of a machine does at one instant, by name."""
+    """Mass, pose and velocities of every body and particle of a machine at one instant.
+
+        v = ṙ,   ω = vee(Ṙ Rᵀ),   with r(q, t) and R(q, t) the pose that `parts` gives
+
+    Args:
+        q: coordinates, shape (n,), or a mapping by name.
+        qd: their rates, shape (n,) [1/s].
+        t: time [s].
+        params: the system's own if None.
+
+    Returns:
+        `BodyState`s by name, in the order of their declaration: mass [kg], inertia [kg m²] in body
+        axes, position [m], velocity [m/s] and ω [rad/s] in space components, shapes (), (3, 3) and
+        (3,). Parts without mass are left out.
+
+    Raises:
+        ValueError: the machine was not declared by its parts, `machine(parts, ...)`.
+    """
     parts = require_parts(system, "the state of single bodies")
     q_, qd_, t_, params_ = prepare(system, t, params, q=q, qd=qd)
-    found = _body_states(parts, q_, qd_, t_, params_)
-    return {n: found[n] for n in part_names(parts, q_, t_, params_) if n in found}
+    states = _body_states(parts, q_, qd_, t_, params_)
+    return {n: states[n] for n in part_names(parts, q_, t_, params_) if n in states}

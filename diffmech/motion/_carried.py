@@ -1,4 +1,4 @@
-"""What coordinates carry: forces that are nobody's, because nothing can move along them.
+"""Where the coordinates carry a body: forces that no hold exerts and that are not determined.
 
 A coin whose height follows from its lean is carried by its coordinates; the hold that keeps it from
 slipping says nothing of its weight. Such a force is not zero, but not known either.
@@ -70,12 +70,12 @@ def pushed_axes(
     def momenta(q: Vector, qd: Vector, t: Scalar) -> list[AnyArray]:
         return [state.momentum for state in body_states_of(parts, q, qd, t, params).values()]
 
-    made, rates = placed(parts, q, qd, t, params)
-    down = jnp.stack([jnp.asarray(entry, q.dtype) for entry in weight_of(made)])
+    placed_parts, rates = placed(parts, q, qd, t, params)
+    down = jnp.stack([jnp.asarray(entry, q.dtype) for entry in weight_of(placed_parts)])
     states = body_states_of(parts, q, qd, t, params).values()
     weights = [state.mass * down for state in states]
     needed = jax.jvp(momenta, (q, qd, t), (qd, qdd, jnp.ones_like(t)))[1]
-    efforts = [part.effort(rates[name]) for name, part in made.items()]
+    efforts = [part.effort(rates[name]) for name, part in placed_parts.items()]
     pushes = [jnp.asarray(e) for e in efforts if getattr(e, "shape", ()) == (3,)]
     still = jnp.zeros(3, q.dtype)
     forces = [still, *(p - w for p, w in zip(needed, weights, strict=True)), *pushes]

@@ -148,13 +148,13 @@ def independent_coordinates(
 
     def clear(_: Any, carry: tuple[Any, Any]) -> tuple[Any, Any]:
         table, free = carry
-        place = jnp.argmax(jnp.abs(table))
-        i, j = place // n, place % n
+        largest = jnp.argmax(jnp.abs(table))
+        i, j = largest // n, largest % n
         pivot = table[i, j]
-        found = jnp.abs(pivot) > small
-        row = table[i] / jnp.where(found, pivot, 1.0)
-        table = jnp.where(found, table - table[:, j][:, None] * row, 0.0)
-        return table, free & ~(found & (jnp.arange(n) == j))
+        independent = jnp.abs(pivot) > small
+        row = table[i] / jnp.where(independent, pivot, 1.0)
+        table = jnp.where(independent, table - table[:, j][:, None] * row, 0.0)
+        return table, free & ~(independent & (jnp.arange(n) == j))
 
     return lax.fori_loop(0, m, clear, (table, jnp.ones(n, bool)))[1]
 

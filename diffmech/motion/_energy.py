@@ -73,7 +73,11 @@ _power = by_laws(power_of)
 def momentum(
     system: AbstractSystem, q: Coordinates, qd: Coordinates, t: Number = 0.0, params: Params = None
 ) -> Vector:
-    """Generalised momenta p = ∂L/∂q̇, shape (n,)."""
+    """Generalised momenta p = ∂L/∂q̇, shape (n,): [kg m/s] of lengths, [kg m²/s] of angles.
+
+    Raises:
+        ValueError: the system has no Lagrangian.
+    """
     laws = require_lagrangian(system, "the momentum")
     return _momentum(laws, *prepare(system, t, params, q=q, qd=qd))
 
@@ -104,6 +108,10 @@ def power(
         dh/dt = (Q − ∂D/∂q̇)·q̇ − ∂L/∂t − λ·∂φ/∂t
 
     Constraints do work only where they move by themselves: −λ·∂φ/∂t, or −λ·a for Pfaffian ones.
+    A scalar, shape ().
+
+    Raises:
+        ValueError: the system has no Lagrangian.
     """
     laws = require_lagrangian(system, "the power")
     return _power(laws, *prepare(system, t, params, q=q, qd=qd))

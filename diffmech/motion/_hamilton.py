@@ -22,9 +22,10 @@ _ROUNDING = 1e-10  # of the largest momentum
 def velocity_of(
     laws: Laws, q: Vector, p: Vector, t: Scalar, params: Params, guess: Vector
 ) -> tuple[Vector, Truth]:
-    """q̇ with ∂L/∂q̇ = p, and whether it was found; one Newton step if L is quadratic in q̇.
+    """q̇ with ∂L/∂q̇ = p, and whether Newton's method converged.
 
-    Of a machine of parts it is known to be: q̇ = M⁻¹ (p − p₀), p₀ the momenta at q̇ = 0.
+    One step if L is quadratic in q̇. Of a machine of parts it is known to be: q̇ = M⁻¹ (p − p₀),
+    p₀ the momenta at q̇ = 0.
     """
     if isinstance(laws.lagrangian, LagrangianOfParts):
         still = jnp.zeros_like(q)
@@ -32,20 +33,22 @@ def velocity_of(
         qd = solve_symmetric(mass_matrix_of(laws, q, still, t, params), p - at_rest)
         return qd, jnp.all(jnp.isfinite(qd))
     scale = jnp.max(jnp.abs(p))
-    qd, found = newton(lambda qd: momentum_of(laws, q, qd, t, params) - p, guess, scale=scale)
+    qd, converged = newton(lambda qd: momentum_of(laws, q, qd, t, params) - p, guess, scale=scale)
     # A tiny step is no proof where the momenta are steep, as near the speed of light.
     gap = jnp.abs(momentum_of(laws, q, qd, t, params) - p)
     close = gap <= _MOMENTUM_GAP * jnp.abs(p) + _ROUNDING * scale
-    return qd, found & jnp.all(close)
+    return qd, converged & jnp.all(close)
 
 
 @by_laws
 def _velocity(laws: Laws, q: Vector, p: Vector, t: Scalar, params: Params) -> tuple[Vector, Truth]:
-    qd, found = velocity_of(laws, q, p, t, params, jnp.zeros_like(q))
+    qd, converged = velocity_of(laws, q, p, t, params, jnp.zeros_like(q))
     if isinstance(laws.lagrangian, LagrangianOfParts):
-        return qd, found
+        return qd, converged
     # The mass matrix may be singular at rest only, as of L = q̇⁴.
-    return lax.cond(found, lambda: (qd, found), lambda: velocity_of(laws, q, p, t, params, p))
+    return lax.cond(
+        converged, lambda: (qd, converged), lambda: velocity_of(laws, q, p, t, params, p)
+    )
 
 
 @by_laws
@@ -64,17 +67,19 @@ def _hamilton(
 def velocity(
     system: AbstractSystem, q: Coordinates, p: Coordinates, t: Number = 0.0, params: Params = None
 ) -> Vector:
-    """The rates q̇ that belong to the momenta p, by solving ∂L/∂q̇ (q, q̇, t) = p; shape (n,).
+    """The rates q̇ that belong to the momenta p, by solving ∂L/∂q̇ (q, q̇, t) = p.
+
+    Both of shape (n,); p in [kg m/s] for lengths and [kg m²/s] for angles, q̇ in [1/s].
 
     Raises:
-        ValueError: no rates were found (a singular mass matrix, or momenta out of reach). Under a
+        ValueError: no rates have these momenta (a singular mass matrix, or p out of reach). Under a
             transformation the result is NaN instead.
     """
     laws = require_lagrangian(system, "the Legendre transform")
-    qd, found = _velocity(laws, *prepare(system, t, params, q=q, p=p))
-    if is_traced(found):
-        return jnp.where(found, qd, jnp.nan)
-    if not bool(found):
+    qd, converged = _velocity(laws, *prepare(system, t, params, q=q, p=p))
+    if is_traced(converged):
+        return jnp.where(converged, qd, jnp.nan)
+    if not bool(converged):
         raise ValueError(
             f"no rates of {system.name!r} have the momenta p = {np.asarray(p)} at "
             f"q = {np.asarray(q)}: its mass matrix is singular there, or p is out of reach"
@@ -85,7 +90,11 @@ def velocity(
 def hamiltonian(
     system: AbstractSystem, q: Coordinates, p: Coordinates, t: Number = 0.0, params: Params = None
 ) -> Scalar:
-    """H(q, p, t) = p·q̇ − L, with q̇ eliminated by the Legendre transform [J]."""
+    """H(q, p, t) = p·q̇ − L, with q̇ eliminated by the Legendre transform, shape () [J].
+
+    Raises:
+        ValueError: as `velocity`.
+    """
     laws = require_lagrangian(system, "the Hamiltonian")
     qd = velocity(system, q, p, t, params)
     return _hamilton(laws, *prepare(system, t, params, q=q, qd=qd))[0]
@@ -100,6 +109,9 @@ def hamilton_equations(
 
     Returns:
         (q̇, ṗ), each of shape (n,).
+
+    Raises:
+        ValueError: as `velocity`.
     """
     laws = require_lagrangian(system, "Hamilton's equations")
     qd = velocity(system, q, p, t, params)

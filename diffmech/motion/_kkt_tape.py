@@ -1,4 +1,4 @@
-"""Accelerations and multipliers together, written out: M̃ x − Rᵀμ = load, R x = right.
+"""The KKT system on a tape, in scalar operations: M̃ x − Rᵀμ = load, R x = right.
 
 The same solution as `solve_kkt`, for scalars: rows scaled to unit size, M̃ = M + RᵀR, the
 complement lifted by a small number and refined.
@@ -11,14 +11,20 @@ from ._kkt import REFINEMENTS, REGULARISATION
 
 
 class KktFactors:
-    """The system for given M̃, factorised, and rows R."""
+    """The factorised KKT system [[M̃, −Rᵀ], [R, 0]] of one state, in registers.
+
+    Args:
+        factors: of M̃ = M + RᵀR, shape (n, n).
+        rows: R, the constraint rows scaled to unit size, shape (m, n).
+        roots: by which they were scaled, shape (m,).
+    """
 
     def __init__(self, tape: Tape, factors: Factors, rows: Registers, roots: Registers):
         self._tape, self._factors, self._rows, self._roots = tape, factors, rows, roots
-        self._pushed = [factors.solve(row) for row in rows]
+        self._carried = [factors.solve(row) for row in rows]
         m = len(rows)
         square = np.array(
-            [[self._dot(rows[i], self._pushed[j]) for j in range(m)] for i in range(m)],
+            [[self._dot(rows[i], self._carried[j]) for j in range(m)] for i in range(m)],
             dtype=np.int64,
         ).reshape(m, m)
         self._square = square
@@ -49,14 +55,14 @@ class KktFactors:
         wanted = elementwise(tape, "sub", right, onto)
         forces = self._inner.solve(wanted)
         for _ in range(REFINEMENTS):
-            made = np.array([self._dot(row, forces) for row in self._square], dtype=np.int64)
-            left = elementwise(tape, "sub", wanted, made)
-            forces = elementwise(tape, "add", forces, self._inner.solve(left))
-        qdd = self._combine(free, forces, self._pushed)
+            response = np.array([self._dot(row, forces) for row in self._square], dtype=np.int64)
+            remainder = elementwise(tape, "sub", wanted, response)
+            forces = elementwise(tape, "add", forces, self._inner.solve(remainder))
+        qdd = self._combine(free, forces, self._carried)
         return qdd, elementwise(tape, "mul", self._roots, forces)
 
     def smallest(self, residual: Registers) -> Registers:
         """The smallest change in the metric of M that changes the rows' functions by `residual`."""
         forces = self._inner.solve(elementwise(self._tape, "mul", self._roots, residual))
-        nothing = constants(self._tape, np.zeros(self._rows.shape[1]))
-        return self._combine(nothing, forces, self._pushed)
+        zeros = constants(self._tape, np.zeros(self._rows.shape[1]))
+        return self._combine(zeros, forces, self._carried)

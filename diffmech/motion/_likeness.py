@@ -54,8 +54,8 @@ def _at(system: AbstractSystem, params: Params, t: Any, q: Any, qd: Any) -> Like
     states = [tuple(map(in_force, (q[i], qd[i], t[i]))) for i in range(len(t))]
     place = rate = np.zeros((len(t), 0))
     if getattr(system, "constraints", ()):
-        found = [_violations(laws, *state, params) for state in states]
-        place, rate = (np.stack([np.asarray(each[i]) for each in found]) for i in range(2))
+        violations = [_violations(laws, *state, params) for state in states]
+        place, rate = (np.stack([np.asarray(each[i]) for each in violations]) for i in range(2))
     accelerations = np.stack([np.asarray(_acceleration(laws, *s, params)) for s in states])
     return Likeness(np.asarray(t), np.asarray(q), np.asarray(qd), accelerations, place, rate)
 
@@ -69,9 +69,9 @@ def params_like(system: AbstractSystem, params: Sequence[tuple[str, AnyArray]]) 
     leaves, structure = jax.tree.flatten(system.params)
     ours = list(zip(parameter_names(system.params), map(np.shape, leaves), strict=True))
     # A file written from a result that was loaded without its machine has them by the alphabet.
-    place = {path: i for i, (path, _) in enumerate(ours)}
-    if len(place) == len(params):
-        params = sorted(params, key=lambda each: place.get(each[0], -1))
+    position = {path: i for i, (path, _) in enumerate(ours)}
+    if len(position) == len(params):
+        params = sorted(params, key=lambda each: position.get(each[0], -1))
     if ours != [(path, np.shape(value)) for path, value in params]:
         names = ", ".join(path for path, _ in params) or "none"
         raise ValueError(

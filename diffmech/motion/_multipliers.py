@@ -21,11 +21,12 @@ from ._kkt import inverse_of_rows, unique_rows
 
 
 class Violations(NamedTuple):
-    """How far a state is from its constraints, one entry per row.
+    """How far a state is from its constraints, one entry per row of `system.rows`.
 
     Attributes:
-        place: φ(q, t); zero for rows that restrict rates only.
-        rate: φ̇, or A q̇ + a.
+        place: φ(q, t), shape (m,), in the unit of φ; zero for rows that restrict rates only.
+        rate: φ̇ = (∂φ/∂q) q̇ + ∂φ/∂t, or A q̇ + a of a Pfaffian row, shape (m,), the same per
+            second.
     """
 
     place: AnyArray
@@ -34,10 +35,10 @@ class Violations(NamedTuple):
 
 def multipliers_of(laws: Laws, q: Vector, qd: Vector, t: Scalar, params: Params) -> AnyArray:
     """λ, shape (m,); NaN where it is not unique."""
-    found = motion_of(laws, q, qd, t, params).multipliers
+    lam = motion_of(laws, q, qd, t, params).multipliers
     mass = mass_matrix_of(laws, q, qd, t, params)
     _, inverse = inverse_of_rows(scaled_rows(laws, mass, q, t, params))
-    return jnp.where(unique_rows(inverse), found, jnp.nan)
+    return jnp.where(unique_rows(inverse), lam, jnp.nan)
 
 
 def violations_of(laws: Laws, q: Vector, qd: Vector, t: Scalar, params: Params) -> Violations:
@@ -69,11 +70,15 @@ def require_constraints(system: AbstractSystem, what: str) -> Laws:
 def multipliers(
     system: AbstractSystem, q: Coordinates, qd: Coordinates, t: Number = 0.0, params: Params = None
 ) -> AnyArray:
-    """The multipliers λ in M q̈ + b = Jᵀλ, one per row of `system.rows`, shape (m,).
+    """The multipliers λ in M q̈ + b = Jᵀλ, one per row of `system.rows`, shape (m,) [J per unit].
 
-    The force that a constraint exerts along its gradient: in newtons where φ is a length. NaN
-    where rows are redundant, or have just become dependent: the forces share a load there in a way
-    that rigid bodies do not determine. `constraint_forces` are determined even so.
+    J, shape (m, n), is ∂φ/∂q, or A of Pfaffian rows. λ is the force that a constraint exerts along
+    its gradient: in newtons where φ is a length. NaN where rows are redundant, or have just become
+    dependent: the forces share a load there in a way that rigid bodies do not determine.
+    `constraint_forces` are determined even so.
+
+    Raises:
+        ValueError: the machine has no constraints.
     """
     laws = require_constraints(system, "multipliers")
     return _multipliers(laws, *prepare(system, t, params, q=q, qd=qd))
@@ -82,7 +87,15 @@ def multipliers(
 def constraint_forces(
     system: AbstractSystem, q: Coordinates, qd: Coordinates, t: Number = 0.0, params: Params = None
 ) -> Vector:
-    """The generalised forces of all constraints together, Jᵀλ = M q̈ + b, shape (n,)."""
+    """The generalised forces of all constraints together, shape (n,) [J per unit of q].
+
+        Jᵀλ = M q̈ + b
+
+    Newtons for lengths, newton metres for angles. They are unique where the multipliers are not.
+
+    Raises:
+        ValueError: the machine has no constraints.
+    """
     laws = require_constraints(system, "constraint forces")
     return _forces(laws, *prepare(system, t, params, q=q, qd=qd))
 
@@ -94,6 +107,21 @@ def violations(
     t: Number = 0.0,
     params: Params = None,
 ) -> Violations:
-    """By how much a state misses the constraints: φ and φ̇, one entry per row."""
+    """By how much a state misses the constraints, in place and in rate.
+
+        φ(q, t)   and   φ̇ = (∂φ/∂q) q̇ + ∂φ/∂t,   or A(q, t) q̇ + a(q, t) for Pfaffian rows
+
+    Args:
+        q: coordinates, shape (n,), or a mapping by name.
+        qd: their rates, shape (n,) [1/s]; at rest if None.
+        t: time [s].
+        params: the system's own if None.
+
+    Returns:
+        `Violations(place, rate)`, each of shape (m,), one entry per row of `system.rows`.
+
+    Raises:
+        ValueError: the machine has no constraints.
+    """
     laws = require_constraints(system, "violations")
     return _violations(laws, *prepare(system, t, params, q=q, qd=qd))

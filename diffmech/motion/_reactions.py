@@ -39,10 +39,14 @@ _SLIPS = 6  # of a joint: three shifts and three turns
 
 
 class Reaction(NamedTuple):
-    """What a joint does to the parts beyond it, in space components; or along a run, (k, 3).
+    """What a joint does to the parts beyond it, in space components.
 
-    `force` [N] acts at `point` [m], the origin of the joint's frame; `moment` [N m] is about it.
     The parts before the joint feel the opposite.
+
+    Attributes:
+        force: F, shape (3,), or (k, 3) along a run [N].
+        moment: M about `point`, the same shapes [N m].
+        point: where the force acts, the origin of the joint's frame, the same shapes [m].
     """
 
     force: AnyArray
@@ -68,8 +72,7 @@ def reactions_of(
     laws: Laws, q: Vector, qd: Vector, t: Scalar, params: Params
 ) -> dict[str, Reaction]:
     """The reaction of every named joint and of every hold."""
-    found = _of_holds(laws, q, qd, t, params)
-    return found | _of_joints(laws, q, qd, t, params)
+    return _of_holds(laws, q, qd, t, params) | _of_joints(laws, q, qd, t, params)
 
 
 def _holds(laws: Laws) -> list[HoldsOfParts]:
@@ -88,18 +91,18 @@ def _of_holds(laws: Laws, q: Vector, qd: Vector, t: Scalar, params: Params) -> d
     loose = _Slipping(parts, joint_names(parts, q, t, params))
     slack = jnp.concatenate([q, jnp.zeros(_SLIPS * len(loose.names), q.dtype)])
     pushed = pushed_axes(parts, q, qd, acceleration_of(laws, q, qd, t, params), t, params)
-    none, found, start = jnp.zeros(3, q.dtype), {}, 0
-    made = parts(q, t, params)
+    none, reactions_of_holds, start = jnp.zeros(3, q.dtype), {}, 0
+    placed_parts = parts(q, t, params)
     for holds in _holds(laws):  # they come first among the constraints
         for name, count in holds.counts(q, t, params).items():
-            hold, own = made[name], forces[start : start + count]
+            hold, own = placed_parts[name], forces[start : start + count]
             _, pull = jax.vjp(hold.virtual, none, none)
             force, moment = pull(own)
             carried = pushed & held_axes(loose, name, slack, t, params)
             force = jnp.where(carried, jnp.nan, force)
-            found[name] = Reaction(force, moment, hold.point)
+            reactions_of_holds[name] = Reaction(force, moment, hold.point)
             start += count
-    return found
+    return reactions_of_holds
 
 
 def _of_joints(laws: Laws, q: Vector, qd: Vector, t: Scalar, params: Params) -> dict[str, Reaction]:
@@ -107,15 +110,19 @@ def _of_joints(laws: Laws, q: Vector, qd: Vector, t: Scalar, params: Params) -> 
     names = joint_names(parts, q, t, params)
     if not names:
         return {}
-    held = held_of(parts, q, qd, acceleration_of(laws, q, qd, t, params), t, params)
+    passed_on = joint_loads_of(parts, q, qd, acceleration_of(laws, q, qd, t, params), t, params)
     if _holds(laws):
         loose = _Slipping(parts, names)
-        held = held - _pull_of_holds(laws, loose, q, qd, t, params).reshape(held.shape)
+        from_holds = _pull_of_holds(laws, loose, q, qd, t, params)
+        passed_on = passed_on - from_holds.reshape(passed_on.shape)
     points = joint_points(parts, q, t, params)
-    return {name: Reaction(held[i, 0], held[i, 1], points[name]) for i, name in enumerate(names)}
+    return {
+        name: Reaction(passed_on[i, 0], passed_on[i, 1], points[name])
+        for i, name in enumerate(names)
+    }
 
 
-def held_of(
+def joint_loads_of(
     parts: Callable[..., Mapping[str, Any]],
     q: Vector,
     qd: Vector,
@@ -163,14 +170,19 @@ def reactions_along(
 ) -> dict[str, Reaction]:
     """The same along a run: every array with a leading time axis."""
     names = require_joints(system)
-    found = in_batches(_along, system.laws, (qs, qds, ts), params)
-    return {name: found[name] for name in names}
+    reactions_by_name = in_batches(_along, system.laws, (qs, qds, ts), params)
+    return {name: reactions_by_name[name] for name in names}
 
 
 def reactions(
     system: AbstractSystem, q: Coordinates, qd: Coordinates, t: Number = 0.0, params: Params = None
 ) -> dict[str, Reaction]:
     """Force and moment of every joint of a machine of parts, on the motion from this state.
+
+        (F, M) = d/dt ∂L/∂(ṡ, φ̇) − ∂L/∂(s, φ) − Q   at s = φ = 0,
+
+    s and φ a shift and a turn in space of all that is beyond the joint; of a hold
+    (F, M) = λ·∂(rows)/∂(s, φ).
 
     Joints are named where the machine is declared, `joint("elbow", pose)`; a `Hold` has the name of
     its part, and acts on the second of its bodies. Springs, dampers, forces and torques of the
@@ -181,11 +193,14 @@ def reactions(
     it, `joint("ground", pose)`: its reaction is what is missing.
 
     Returns:
-        By name, `Reaction(force, moment, point)`.
+        By name, `Reaction(force, moment, point)`, each of shape (3,).
+
+    Raises:
+        ValueError: the machine was not declared by its parts, or has no joints and no holds.
     """
     names = require_joints(system)
-    found = _reactions(system.laws, *prepare(system, t, params, q=q, qd=qd))
-    return {name: found[name] for name in names}
+    reactions_by_name = _reactions(system.laws, *prepare(system, t, params, q=q, qd=qd))
+    return {name: reactions_by_name[name] for name in names}
 
 
 def require_joints(system: AbstractSystem) -> tuple[str, ...]:
@@ -193,8 +208,8 @@ def require_joints(system: AbstractSystem) -> tuple[str, ...]:
     require_lagrangian(system, "the reactions of joints")
     parts = require_parts(system, "the reactions of joints")
     q, t, params = prepare(system, 0.0, None, q=np.zeros(system.n))
-    held = [tuple(one.counts(q, t, params)) for one in _holds(system.laws)]  # pyright: ignore
-    names = sum(held, ()) + joint_names(parts, q, t, params)
+    of_holds = [tuple(one.counts(q, t, params)) for one in _holds(system.laws)]  # pyright: ignore
+    names = sum(of_holds, ()) + joint_names(parts, q, t, params)
     if not names:
         raise ValueError(
             f'{system.name!r} has no joints: name them in its parts with `joint("elbow", pose)`, '

@@ -41,7 +41,7 @@ class ScalarMotion:
         *,
         held: bool = False,
     ):
-        """Write them for given places of the arguments.
+        """Write them for arguments in given registers.
 
         Args:
             gains: of a stabilisation by feedback, or None.
@@ -84,8 +84,8 @@ class ScalarMotion:
         shaped = [part.reshape(leaf.shape) for part, leaf in zip(parts, leaves, strict=True)]
         return jax.tree.unflatten(structure, shaped)
 
-    def bordered(self, mass: Registers, rows: Registers) -> KktFactors:
-        """The system for M and scaled rows of another state."""
+    def kkt_factors(self, mass: Registers, rows: Registers) -> KktFactors:
+        """The factorised KKT system of another state, from its M and its scaled rows."""
         return KktFactors(
             self.tape, Factors(self.tape, self._definite(mass, rows)), rows, self.roots
         )
@@ -142,8 +142,8 @@ class ScalarMotion:
         self.qdd, self.multipliers = self._solve(self._minus(self.bias), self.wanted)
         self.condition = _condition(self.tape, mass, factors)
 
-    def _minus(self, places: Registers) -> Registers:
-        return elementwise(self.tape, "neg", places)
+    def _minus(self, registers: Registers) -> Registers:
+        return elementwise(self.tape, "neg", registers)
 
 
 def _condition(tape: Tape, mass: Registers, factors: Factors) -> Register:

@@ -31,7 +31,11 @@ class Unstabilised(AbstractStabilisation):
 
 
 class Baumgarte(AbstractStabilisation):
-    """φ̈ + 2ζω φ̇ + ω² φ = 0: violations die out like a damped oscillator (Pfaffian: ψ̇ + ω ψ = 0)."""
+    """φ̈ + 2ζω φ̇ + ω² φ = 0: violations die out like a damped oscillator (Pfaffian: ψ̇ + ω ψ = 0).
+
+    J. Baumgarte, "Stabilization of constraints and integrals of motion in dynamical systems",
+    Computer Methods in Applied Mechanics and Engineering 1 (1972) 1-16.
+    """
 
     omega: Any  # [rad/s]
     zeta: Any
@@ -78,7 +82,11 @@ class Nullspace(AbstractStabilisation):
 
 
 def baumgarte(omega: Number = 10.0, zeta: Number = 1.0) -> Baumgarte:
-    """φ̈ + 2ζω φ̇ + ω² φ = 0, with ω [rad/s] and damping ratio ζ."""
+    """φ̈ + 2ζω φ̇ + ω² φ = 0, with ω [rad/s] and damping ratio ζ, both greater than zero.
+
+    Rows that restrict rates only: ψ̇ + ω ψ = 0 with ψ = A q̇ + a. With ζ = 1 violations die out
+    fastest, in about 1/ω; ω h must stay well below 1 for steps h of an explicit method.
+    """
     return Baumgarte(
         omega=as_scalar(omega, "omega", positive=True),
         zeta=as_scalar(zeta, "zeta", positive=True),

@@ -24,22 +24,22 @@ class Kept(NamedTuple):
     """How well a start keeps its constraints, one entry per row.
 
     Attributes:
-        found: what is left of φ and φ̇.
+        violations: what is left of φ and φ̇.
         allowed: how much of each missing digits explain.
     """
 
-    found: Violations
+    violations: Violations
     allowed: Violations
 
     @property
     def place(self) -> AnyArray:
         """Whether each φ is kept, shape (m,); NaN is not."""
-        return abs(self.found.place) <= self.allowed.place
+        return abs(self.violations.place) <= self.allowed.place
 
     @property
     def rate(self) -> AnyArray:
         """Whether each φ̇ is kept, shape (m,)."""
-        return abs(self.found.rate) <= self.allowed.rate
+        return abs(self.violations.rate) <= self.allowed.rate
 
 
 def kept_of(laws: Laws, q: Vector, qd: Vector, t: Scalar, params: Params) -> Kept:
@@ -69,10 +69,10 @@ _violations, _kept = by_laws(violations_of), by_laws(kept_of)
 
 def kept_at(laws: Laws, q: AnyArray, qd: AnyArray, t: AnyArray, params: Params) -> Kept:
     """The same of numbers: slopes are asked for only where something is left beyond rounding."""
-    found = jax.tree.map(np.asarray, _violations(laws, q, qd, t, params))
-    rounding = ROUNDINGS * np.finfo(found.rate.dtype).eps
-    certain = Violations(*(np.full(rows.shape, rounding) for rows in found))
-    kept = Kept(found, certain)
+    violations = jax.tree.map(np.asarray, _violations(laws, q, qd, t, params))
+    rounding = ROUNDINGS * np.finfo(violations.rate.dtype).eps
+    certain = Violations(*(np.full(rows.shape, rounding) for rows in violations))
+    kept = Kept(violations, certain)
     if np.all(kept.place) and np.all(kept.rate):
         return kept
     return jax.tree.map(np.asarray, _kept(laws, q, qd, t, params))
@@ -95,8 +95,8 @@ def require_consistent(
         return
     kept = kept_at(laws, q, qd, t, params)
     for values, good, where in (
-        (kept.found.place, kept.place, "place"),
-        (kept.found.rate, kept.rate, "rates"),
+        (kept.violations.place, kept.place, "place"),
+        (kept.violations.rate, kept.rate, "rates"),
     ):
         if not np.all(good):
             worst = int(np.argmax(np.where(good, -1.0, np.nan_to_num(np.abs(values), nan=np.inf))))

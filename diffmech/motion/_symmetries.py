@@ -1,9 +1,9 @@
-"""What the equations of motion leave unchanged, found by trying them at random states.
+"""What the equations of motion leave unchanged, by trying them at random states.
 
 reversible       a(q, −q̇) = a(q, q̇): a motion that comes to rest goes back the way it came
 point symmetric  a(−q, −q̇) = −a(q, q̇): the mirror image of a motion is a motion
 autonomous       a does not depend on time
-held             some coordinates at their values, at rest, stay there whatever the others do
+at rest          some coordinates stay at their values, at rest, whatever the others do
 """
 
 from functools import partial
@@ -27,10 +27,15 @@ def _accelerations(laws: Laws | ExplicitLaws, ys: Any, ts: Any, params: Params) 
     return jax.vmap(lambda y, t: acceleration_of(laws, y[:n], y[n:], t, params))(ys, ts)
 
 
-class Trials:
-    """Random states of a machine about the size of a given motion, and its equations there.
+class SymmetryTrials:
+    """Trials of the equations of motion at random states, about as large as a given motion.
 
-    Numbers of a fixed seed: the same question has the same answer.
+    A property is reported if it holds at 8 states to 1e-9 of the largest acceleration. States come
+    from fixed seeds, so that answers repeat.
+
+    Args:
+        size: largest |q| of the states [units of the coordinates].
+        rate: largest |q̇| [the same per second].
     """
 
     def __init__(self, laws: Laws | ExplicitLaws, size: float, rate: float, params: Params):
@@ -83,31 +88,34 @@ class Trials:
         now = self.accelerations(ys)
         return all(self.same(now, self.accelerations(ys, t)) for t in times)
 
-    def held(self, q: AnyArray, moving: tuple[int, ...]) -> tuple[int, ...]:
+    def staying(self, q: AnyArray, moving: tuple[int, ...]) -> tuple[int, ...]:
         """The coordinates beside `moving` that stay at their values in q, at rest.
 
         The largest set that none of the others can move: all are tried, those that accelerate
         are let go, and the rest is tried again with them in motion.
         """
         n = len(q)
-        kept = [i for i in range(n) if i not in moving]
-        while kept:
+        resting = [i for i in range(n) if i not in moving]
+        while resting:
             ys = self.states(n, 1)
-            ys[:, kept] = np.asarray(q)[kept]
-            ys[:, [n + i for i in kept]] = 0.0
-            found = np.abs(self.accelerations(ys))
-            largest = np.max(found)
-            still = [i for i in kept if np.max(found[:, i]) <= _AGREEMENT * largest]
-            if len(still) == len(kept):
+            ys[:, resting] = np.asarray(q)[resting]
+            ys[:, [n + i for i in resting]] = 0.0
+            sizes = np.abs(self.accelerations(ys))
+            largest = np.max(sizes)
+            still = [i for i in resting if np.max(sizes[:, i]) <= _AGREEMENT * largest]
+            if len(still) == len(resting):
                 break
-            kept = still
-        return tuple(kept)
+            resting = still
+        return tuple(resting)
 
 
 def typical_rate(laws: Laws | ExplicitLaws, q: AnyArray, size: float, params: Params) -> float:
-    """A rate of the machine's own, √(size · largest acceleration at rest) [1/s of the unit]."""
+    """How fast a motion of this size is, √(size · max |q̈|) at rest in q [units of q per second].
+
+    1 where nothing accelerates. `q` has shape (n,) or (k, n).
+    """
     ys = np.concatenate([np.atleast_2d(q), np.zeros_like(np.atleast_2d(q))], axis=1)
-    found = np.asarray(_accelerations(laws, ys, np.zeros(len(ys)), params))
-    finite = np.abs(found[np.isfinite(found)])
+    accelerations = np.asarray(_accelerations(laws, ys, np.zeros(len(ys)), params))
+    finite = np.abs(accelerations[np.isfinite(accelerations)])
     largest = float(np.max(finite)) if finite.size else 0.0
     return float(np.sqrt(size * largest)) or 1.0

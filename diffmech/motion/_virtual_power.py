@@ -23,21 +23,21 @@ def mass_and_bias_of_parts(
     parts: Callable[..., Mapping[str, Any]], q: Vector, qd: Vector, t: Scalar, params: Params
 ) -> tuple[Matrix, Vector]:
     """M, and b without the forces Q."""
-    places = MovingEntries(parts, params)
+    moving = MovingEntries(parts, params)
     now = jnp.ones_like(t)
 
     def entries_and_potential(q: Vector) -> tuple[tuple[list[Any], Scalar], Any]:
-        entries, made = places(q, t)
-        return (entries, potential_of(made)), made
+        entries, placed_parts = moving(q, t)
+        return (entries, potential_of(placed_parts)), placed_parts
 
     def rates(q: Vector, t: Scalar) -> list[Any]:
-        return jax.jvp(lambda q, t: places(q, t)[0], (q, t), (qd, now))[1]
+        return jax.jvp(lambda q, t: moving(q, t)[0], (q, t), (qd, now))[1]
 
-    _, push, made = jax.linearize(entries_and_potential, q, has_aux=True)
+    _, push, placed_parts = jax.linearize(entries_and_potential, q, has_aux=True)
     columns, slope = jax.vmap(push)(jnp.eye(q.size, dtype=q.dtype))
     _, drift = jax.jvp(rates, (q, t), (qd, now))
 
-    weigh = jax.grad(lambda rates: kinetic_of(made, places.whole(rates)))
+    weigh = jax.grad(lambda rates: kinetic_of(placed_parts, moving.whole(rates)))
     weighed = jax.vmap(weigh)(columns)
     inertial = weigh(drift)
     mass = sum(_outer(c, w) for c, w in zip(columns, weighed, strict=True))

@@ -27,7 +27,7 @@ from ..model import (
     replace_params,
     rest_zero,
 )
-from ..motion import Trials, prepare
+from ..motion import SymmetryTrials, prepare
 from ._band_edges_record import BandEdges
 from ._brake_family import brake_family
 from ._edge_functions import is_reciprocal, kinds_of, unstable_count
@@ -166,7 +166,7 @@ def _forced(
         base, period = base._replace(period=number), None
     state = np.concatenate([base.q, base.qd])
     size = float(np.max(np.abs(state))) or 1.0
-    loud = Trials(laws, size, size, params)
+    loud = SymmetryTrials(laws, size, size, params)
     times = np.random.default_rng(3).uniform(0, 10, 4)
     still = bool(np.all(np.asarray(base.qd) == 0)) and all(
         np.max(np.abs(loud.accelerations(state[None], float(t), changed)))

@@ -7,13 +7,13 @@ import numpy as np
 from .._checks import as_scalar
 from .._typing import Params
 from ..model import AbstractSystem, ExplicitLaws, Laws
-from ..motion import Trials, typical_rate
+from ..motion import SymmetryTrials, typical_rate
 from ._return_maps import Base, Family, first_returns
 
 
-def _trials(system: AbstractSystem, qs: np.ndarray, params: Params) -> Trials:
+def _trials(system: AbstractSystem, qs: np.ndarray, params: Params) -> SymmetryTrials:
     size = float(np.max(np.abs(qs))) or 1.0
-    return Trials(system.laws, size, typical_rate(system.laws, qs, size, params), params)
+    return SymmetryTrials(system.laws, size, typical_rate(system.laws, qs, size, params), params)
 
 
 def brake_family(
@@ -37,7 +37,7 @@ def brake_family(
         n,
         family,
         index,
-        held=trials.held(np.asarray(base.q), (index,)),
+        held=trials.staying(np.asarray(base.q), (index,)),
         half_turn=half_turn is not False and trials.point_symmetric(n),
         reciprocal=isinstance(laws, Laws) and laws.forces is None and laws.dissipation is None,
     )
@@ -54,7 +54,7 @@ def brake_family(
     return made, np.concatenate([others, halves[:, None]], axis=1)
 
 
-def _require_brake(system: AbstractSystem, trials: Trials, family: str) -> None:
+def _require_brake(system: AbstractSystem, trials: SymmetryTrials, family: str) -> None:
     """Refuse machines whose motions do not go back the way they came."""
     n = system.n
     if not trials.autonomous(n):

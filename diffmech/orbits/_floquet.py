@@ -13,7 +13,7 @@ from .._checks import as_scalar, in_force
 from .._defaults import ORBIT_RTOL, as_rtol
 from .._typing import AnyArray, Number, Params
 from ..model import AbstractSystem, ExplicitLaws, Laws
-from ..motion import Trials, prepare, typical_rate
+from ..motion import SymmetryTrials, prepare, typical_rate
 from ._edge_functions import is_reciprocal, multipliers_of
 from ._flow import end_state_and_tangents, rate_of, require_unconstrained
 from ._orbit import PeriodicOrbit
@@ -222,7 +222,7 @@ def _trivial(
     size = float(np.max(np.abs(y[:n]))) or 1.0
     rate = typical_rate(system.laws, y[:n], size, params)
     moving = np.max(np.abs(along)) > _STILL * (rate + rate**2 / size)
-    if not moving or not Trials(system.laws, size, rate, params).autonomous(n):
+    if not moving or not SymmetryTrials(system.laws, size, rate, params).autonomous(n):
         return jnp.eye(2 * n), 0
     kept = np.all(np.isfinite(slope)) and np.any(slope)
     kept = kept and np.max(np.abs(slope @ m - slope)) <= _INVARIANT * np.max(np.abs(slope))

@@ -15,6 +15,7 @@ from ._arrays import (
     on_arrays as on_arrays,
 )
 from ._collect import collected as collected
+from ._harmonics import written_wave as written_wave
 from ._identifiers import Identifiers as Identifiers, ascii_letters as ascii_letters
 from ._interpret import unknowns as unknowns, write as write
 from ._lanes import Lanes as Lanes

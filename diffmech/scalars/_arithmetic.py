@@ -18,11 +18,11 @@ _LONGEST_SORT = 16  # a network of n (n − 1)/2 exchanges
 
 
 def elementwise(tape: Tape, name: str, *arrays: Any) -> Registers:
-    """One operation for each element of arrays of places, which broadcast."""
+    """One operation for each element of arrays of registers, which broadcast."""
     together = np.broadcast_arrays(*arrays)
     shape = together[0].shape
     columns = zip(*(array.ravel().tolist() for array in together), strict=True)
-    results = [tape.operate(name, *places) for places in columns]
+    results = [tape.operate(name, *registers) for registers in columns]
     return np.array(results, dtype=np.int64).reshape(shape)
 
 
@@ -31,7 +31,7 @@ def _plain(name: str) -> Rule:
 
 
 def _integer_pow(tape: Tape, params: Any, x: Registers) -> Registers:
-    powers = [tape.power(place, params["y"]) for place in x.ravel().tolist()]
+    powers = [tape.power(register, params["y"]) for register in x.ravel().tolist()]
     return np.array(powers, dtype=np.int64).reshape(x.shape)
 
 
@@ -39,7 +39,7 @@ def _pow(tape: Tape, params: Any, x: Registers, exponent: Registers) -> Register
     """Constant whole and half exponents are multiplied out."""
     together = np.broadcast_arrays(x, exponent)
     pairs = zip(*(array.ravel().tolist() for array in together), strict=True)
-    powers = [_power(tape, base, place) for base, place in pairs]
+    powers = [_power(tape, base, register) for base, register in pairs]
     return np.array(powers, dtype=np.int64).reshape(together[0].shape)
 
 
@@ -118,13 +118,13 @@ def _arg_extreme(better: str, tape: Tape, params: Any, x: Registers) -> Register
     """The first of the largest or smallest along one axis."""
     (axis,) = params["axes"]
     rows = np.moveaxis(x, axis, -1)
-    best, found = rows[..., 0], np.broadcast_to(constants(tape, np.int64(0)), rows.shape[:-1])
+    best, index = rows[..., 0], np.broadcast_to(constants(tape, np.int64(0)), rows.shape[:-1])
     for i in range(1, rows.shape[-1]):
         wins = elementwise(tape, better, rows[..., i], best)
         best = elementwise(tape, "select", wins, best, rows[..., i])
-        here = np.broadcast_to(constants(tape, np.int64(i)), found.shape)
-        found = elementwise(tape, "select", wins, found, here)
-    return np.asarray(found)
+        here = np.broadcast_to(constants(tape, np.int64(i)), index.shape)
+        index = elementwise(tape, "select", wins, index, here)
+    return np.asarray(index)
 
 
 def _cumulate(name: str, tape: Tape, params: Any, x: Registers) -> Registers:

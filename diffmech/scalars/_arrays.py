@@ -58,16 +58,16 @@ class Arrays(AbstractAlgebra):
             return on_arrays(name)(*arguments)
 
     def sincos(self, x: Any) -> tuple[Any, Any]:
-        """One after the other."""
+        """NumPy has no function for both: one after the other."""
         return np.sin(x), np.cos(x)
 
 
-def given(places: Any, batch: Any) -> dict[Register, Any]:
-    """What each place stands for, by place: the batch's arrays have the lanes in front."""
+def given(registers: Any, batch: Any) -> dict[Register, Any]:
+    """What each register holds, by register: the batch's arrays have the lanes in front."""
     return {
-        place: column
-        for array, values in zip(jax.tree.leaves(places), jax.tree.leaves(batch), strict=True)
-        for place, column in zip(
+        register: column
+        for array, values in zip(jax.tree.leaves(registers), jax.tree.leaves(batch), strict=True)
+        for register, column in zip(
             np.ravel(array).tolist(), np.reshape(values, (len(values), -1)).T, strict=True
         )
     }
@@ -82,28 +82,28 @@ def gathered(values: Any, lanes: int) -> np.ndarray:
 
 
 class ArrayProgram:
-    """Some places of a tape, worked out one after the other for any number of lanes.
+    """Some registers of a tape, worked out one after the other for any number of lanes.
 
     Made once, so that asking costs little more than the arithmetic.
     """
 
-    def __init__(self, tape: Tape, places: Any):
+    def __init__(self, tape: Tape, registers: Any):
         self._known: dict[Register, Any] = {}
         self._steps: list[tuple[Register, Callable[..., Any], tuple[Register, ...]]] = []
-        for place in tape.needed_for(places):
-            name, arguments = tape.operations[place]
+        for register in tape.needed_for(registers):
+            name, arguments = tape.operations[register]
             if name == "constant":
-                self._known[place] = arguments[0]
+                self._known[register] = arguments[0]
             elif name != "input":
-                self._steps.append((place, on_arrays(name), arguments))
+                self._steps.append((register, on_arrays(name), arguments))
 
     def __call__(self, given: dict[Register, Any]) -> dict[Register, Any]:
-        """The values of all places on the way, from those of the inputs.
+        """The values of all registers on the way, from those of the inputs.
 
         What has no value is NaN or infinite, as in lanes.
         """
         values = self._known | given
         with np.errstate(all="ignore"):
-            for place, operate, arguments in self._steps:
-                values[place] = operate(*[values[argument] for argument in arguments])
+            for register, operate, arguments in self._steps:
+                values[register] = operate(*[values[argument] for argument in arguments])
         return values

@@ -19,39 +19,39 @@ from ._tape import Register, Tape
 _MOST_TERMS = 400  # of one polynomial; larger products stay products
 
 
-def collected(tape: Tape, places: Any, inputs: Any, far: Any = ()) -> Registers:
-    """The same values at places that cost fewer operations while `inputs` vary, if there are any.
+def collected(tape: Tape, registers: Any, inputs: Any, far: Any = ()) -> Registers:
+    """The same values in registers that cost fewer operations while `inputs` vary, if any do.
 
     What does not depend on `inputs` is free, since it is worked out once. An input may be any
-    place: what it is made of is not looked at. Inputs in `far` may be large while their differences
-    are small.
+    register: what it is made of is not looked at. Inputs in `far` may be large while their
+    differences are small.
     """
-    places = np.asarray(places, dtype=np.int64)
-    made = _Collector(tape, places, inputs, far).result()
-    return min((places, made), key=lambda way: len(varying_registers(tape, way, inputs)))
+    registers = np.asarray(registers, dtype=np.int64)
+    cheaper = _Collector(tape, registers, inputs, far).result()
+    return min((registers, cheaper), key=lambda way: len(varying_registers(tape, way, inputs)))
 
 
 class _Collector(AbstractReader):
     """Multiplies out what loses no digits by it."""
 
-    def __init__(self, tape: Tape, places: Registers, inputs: Any, far: Any):
-        super().__init__(tape, varying_registers(tape, places, inputs), _MOST_TERMS)
-        self._far = {int(place) for place in np.ravel(far)}
-        self._places = places
-        self._inputs = {int(place) for place in np.ravel(inputs)}
+    def __init__(self, tape: Tape, registers: Registers, inputs: Any, far: Any):
+        super().__init__(tape, varying_registers(tape, registers, inputs), _MOST_TERMS)
+        self._far = {int(register) for register in np.ravel(far)}
+        self._registers = registers
+        self._inputs = {int(register) for register in np.ravel(inputs)}
         self._rebuilt: dict[Register, Register] = {}
 
     def result(self) -> Registers:
-        flat = self._places.ravel().tolist()
+        flat = self._registers.ravel().tolist()
         self._read(flat, self._inputs)
-        collected = [self._place(place) for place in flat]
-        return np.array(collected, dtype=np.int64).reshape(self._places.shape)
+        collected = [self._register(register) for register in flat]
+        return np.array(collected, dtype=np.int64).reshape(self._registers.shape)
 
-    def _place(self, place: Register) -> Register:
-        """Where the collected form of a place stands."""
-        if place not in self._rebuilt:
-            self._rebuilt[place] = written(self._tape, self._polynomials[place])
-        return self._rebuilt[place]
+    def _register(self, register: Register) -> Register:
+        """Where the collected form of a register stands."""
+        if register not in self._rebuilt:
+            self._rebuilt[register] = written(self._tape, self._polynomials[register])
+        return self._rebuilt[register]
 
     def _product(self, x: Polynomial, y: Polynomial) -> Polynomial | None:
         x, y = self._factors(x, y)
@@ -63,11 +63,11 @@ class _Collector(AbstractReader):
         one = self._tape.operate("div", self._tape.constant(1.0), below)
         return multiplied(*self._factors(self._polynomials[above], self._atom(one)))
 
-    def _other(self, place: Register) -> Polynomial:
+    def _other(self, register: Register) -> Polynomial:
         # It stays as it was written, with all it is made of: the argument of a square root may be
         # a small difference.
-        self._rebuilt[place] = place
-        return self._atom(place)
+        self._rebuilt[register] = register
+        return self._atom(register)
 
     def _factors(self, x: Polynomial, y: Polynomial) -> tuple[Polynomial, Polynomial]:
         """Two polynomials to be multiplied, sums that must stay sums as atoms."""
@@ -92,8 +92,8 @@ class _Collector(AbstractReader):
         )
         if len(x) < 2 or open_ or not any(hot for hot, _ in x):
             return x
-        place = written(self._tape, x)
-        if not self._tape.is_constant(place):
-            self._hot.add(place)
-            self._far.add(place)
-        return self._atom(place)
+        register = written(self._tape, x)
+        if not self._tape.is_constant(register):
+            self._hot.add(register)
+            self._far.add(register)
+        return self._atom(register)

@@ -19,15 +19,15 @@ def written(tape: Tape, polynomial: Polynomial) -> Register:
     for hot, parts in cold.items():
         number, rest = parts[0] if len(parts) == 1 else (1.0, ())
         if len(parts) > 1:
-            sign, place = _factorised(tape, parts)
-            number, rest = sign, (place,)
+            sign, register = _factorised(tape, parts)
+            number, rest = sign, (register,)
         elif rest:
             rest = (_multiplied(tape, rest),)
         terms.append((number, tuple(sorted((*hot, *rest)))))
     if not terms:
         return tape.constant(0.0)
-    sign, place = _factorised(tape, terms)
-    return tape.operate("neg", place) if sign < 0 else place
+    sign, register = _factorised(tape, terms)
+    return tape.operate("neg", register) if sign < 0 else register
 
 
 def _multiplied(tape: Tape, factors: Monomial) -> Register:
@@ -38,34 +38,34 @@ def _multiplied(tape: Tape, factors: Monomial) -> Register:
 
 
 def _factorised(tape: Tape, terms: list[Term]) -> tuple[float, Register]:
-    """(1 or −1, place of a sum up to that sign): the most common factor outside, and so on."""
+    """(1 or −1, register of a sum up to that sign): the most common factor outside, and so on."""
     terms = sorted(terms, key=lambda term: term[1])
     sign = -1.0 if terms[0][0] < 0 else 1.0
     terms = [(sign * number, factors) for number, factors in terms]
     if len(terms) == 1:
         number, factors = terms[0]
-        place = _multiplied(tape, factors) if factors else tape.constant(1.0)
-        return sign, tape.operate("mul", tape.constant(number), place)
+        register = _multiplied(tape, factors) if factors else tape.constant(1.0)
+        return sign, tape.operate("mul", tape.constant(number), register)
     number = terms[0][0]
     if number != 1.0 and all(abs(other) == number for other, _ in terms):
-        inner, place = _factorised(tape, [(n / number, factors) for n, factors in terms])
-        return sign * inner, tape.operate("mul", tape.constant(number), place)
+        inner, register = _factorised(tape, [(n / number, factors) for n, factors in terms])
+        return sign * inner, tape.operate("mul", tape.constant(number), register)
     counts = Counter(factor for _, factors in terms for factor in set(factors))
     best, count = max(counts.items(), key=lambda item: (item[1], -item[0]), default=(0, 0))
     if count < 2:
         total = None
         for number, factors in terms:
-            term_sign, place = _factorised(tape, [(number, factors)])
+            term_sign, register = _factorised(tape, [(number, factors)])
             if total is None:
-                total = place  # the first is positive
+                total = register  # the first is positive
             else:
-                total = tape.operate("add" if term_sign > 0 else "sub", total, place)
+                total = tape.operate("add" if term_sign > 0 else "sub", total, register)
         assert total is not None
         return sign, total
     inside = [(n, without(factors, best)) for n, factors in terms if best in factors]
     outside = [(n, factors) for n, factors in terms if best not in factors]
-    inner, place = _factorised(tape, inside)
-    product = tape.operate("mul", best, place)
+    inner, register = _factorised(tape, inside)
+    product = tape.operate("mul", best, register)
     if not outside:
         return sign * inner, product
     rest_sign, rest = _factorised(tape, outside)

@@ -13,6 +13,8 @@ from collections.abc import Iterable
 from itertools import combinations
 from typing import NamedTuple, TypeAlias
 
+from ._tape import Register, Tape
+
 Angle: TypeAlias = tuple[int, ...]  # how often each of the basic angles is in it
 
 
@@ -162,13 +164,13 @@ def _half(angle: Angle) -> Angle | None:
 
 
 def _shared(one: tuple[Wave, ...], other: tuple[Wave, ...]) -> tuple[Wave, ...]:
-    found: list[Wave] = []
+    common: list[Wave] = []
     left = list(other)
     for wave in one:
         if wave in left:
             left.remove(wave)
-            found.append(wave)
-    return tuple(found)
+            common.append(wave)
+    return tuple(common)
 
 
 def _without(key: tuple[Wave, ...], taken: tuple[Wave, ...]) -> tuple[Wave, ...]:
@@ -204,3 +206,19 @@ def _doubled(waves: Waves) -> Waves:
                 new, value = tuple(sorted((*_without(new, (wave, partner)), twice))), value / 2
         _add(result, new, value)
     return result
+
+
+def written_wave(tape: Tape, name: str, multiples: Iterable[tuple[Register, int]]) -> Register:
+    """sin or cos of Σ multiple × register on a tape; a positive multiple first.
+
+    cos(x − y), not cos(−y + x). There must be at least one multiple.
+    """
+    total: Register | None = None
+    for register, multiple in sorted(multiples, key=lambda one: (one[1] < 0, one[0])):
+        part = tape.operate("mul", tape.constant(float(abs(multiple))), register)
+        if total is None:
+            total = part if multiple > 0 else tape.operate("neg", part)
+        else:
+            total = tape.operate("add" if multiple > 0 else "sub", total, part)
+    assert total is not None
+    return tape.operate(name, total)

@@ -1,4 +1,4 @@
-"""Primitives that index. Known indices move places about; unknown ones choose among them."""
+"""Primitives that index. Known indices move registers about; unknown ones choose among them."""
 
 import itertools
 from collections.abc import Callable, Iterator
@@ -14,12 +14,14 @@ from ._unknown import NotScalar
 _MOST_CHOICES = 64  # entries that an index which depends on the state may choose among
 
 
-def _known(tape: Tape, places: Registers) -> np.ndarray | None:
-    """The whole numbers at the places, if all of them are known."""
-    flat = places.ravel().tolist()
+def _known(tape: Tape, registers: Registers) -> np.ndarray | None:
+    """The whole numbers in the registers, if all of them are known."""
+    flat = registers.ravel().tolist()
     if not all(map(tape.is_constant, flat)):
         return None
-    return np.array([tape.value(place) for place in flat], dtype=np.int64).reshape(places.shape)
+    return np.array([tape.value(register) for register in flat], dtype=np.int64).reshape(
+        registers.shape
+    )
 
 
 def _chosen(
@@ -51,7 +53,7 @@ class _Windows(NamedTuple):
     Attributes:
         fixed: the part of each operand coordinate that no index decides, each an array that
             broadcasts to the result.
-        indices: one array of places for each coordinate that indices decide, likewise.
+        indices: one array of registers for each coordinate that indices decide, likewise.
         axes: the operand's axes that they decide.
         largest: the largest index each at which the window still fits.
         rows: the axes of the result along which indices vary.
@@ -88,10 +90,10 @@ def _windows(
     rows = [axis for axis in range(len(result)) if axis not in of_window]
     inside = [axis for axis in range(len(operand)) if axis not in (*left_out, *batching)]
     fixed = [np.zeros((1,) * len(result), dtype=np.int64) for _ in operand]
-    for axis, place in zip(inside, of_window, strict=True):
-        fixed[axis] = along(place)
-    for axis, place in zip(batching, index_batching, strict=True):
-        fixed[axis] = along(rows[place])
+    for axis, k in zip(inside, of_window, strict=True):
+        fixed[axis] = along(k)
+    for axis, register in zip(batching, index_batching, strict=True):
+        fixed[axis] = along(rows[register])
     shape = [1] * len(result)
     for axis in rows:
         shape[axis] = result[axis]
@@ -194,12 +196,12 @@ def scatter(
     for k, update in enumerate(flat[0]):
         start = [index[k] for index in chosen]
         for position, condition in _landings(tape, start, windows.largest):
-            place = [coordinate[k] for coordinate in fixed]
+            entry = [coordinate[k] for coordinate in fixed]
             for axis, value in zip(windows.axes, position, strict=True):
-                place[axis] += value
-            old = int(result[tuple(place)])
+                entry[axis] += value
+            old = int(result[tuple(entry)])
             new = combine(old, update)
-            result[tuple(place)] = tape.operate("select", condition, old, new)
+            result[tuple(entry)] = tape.operate("select", condition, old, new)
     return result
 
 

@@ -1,4 +1,4 @@
-"""Any small-array function as a list of scalar operations: its jaxpr, evaluated over places."""
+"""Any small-array function as a list of scalar operations: its jaxpr, evaluated over registers."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -68,11 +68,11 @@ def write(tape: Tape, function: Callable[..., Any], *arguments: Any, dtypes: Any
 
     Args:
         function: takes and returns pytrees of arrays of floats; pure JAX.
-        arguments: pytrees like the function's arguments, of integer arrays of places.
+        arguments: pytrees like the function's arguments, of integer arrays of registers.
         dtypes: a type for each leaf of the arguments; floats if None.
 
     Returns:
-        A pytree like the function's result, of integer arrays of places.
+        A pytree like the function's result, of integer arrays of registers.
 
     Raises:
         NotScalar: the function uses a primitive without a scalar form; it is named.
@@ -158,16 +158,20 @@ def _by_rule(tape: Tape, equation: JaxprEqn, taken: list[Registers]) -> Any:
     for value in params.values():
         if hasattr(value, "expand"):  # JAX >= 0.12: a primitive made of others, and how
             return _expanded(tape, value, equation, taken)
-    if all(tape.is_constant(place) for places in taken for place in places.ravel().tolist()):
+    if all(
+        tape.is_constant(register) for registers in taken for register in registers.ravel().tolist()
+    ):
         return _by_jax(tape, equation, taken)
     raise _unknown(name)
 
 
-def _expanded(tape: Tape, made: Any, equation: JaxprEqn, taken: list[Registers]) -> list[Registers]:
+def _expanded(
+    tape: Tape, primitive: Any, equation: JaxprEqn, taken: list[Registers]
+) -> list[Registers]:
     """What a primitive is made of, written in its place."""
 
     def expand(*leaves: Any) -> list[Any]:
-        return jax.tree.leaves(made.expand(*jax.tree.unflatten(made.in_tree, leaves)))
+        return jax.tree.leaves(primitive.expand(*jax.tree.unflatten(primitive.in_tree, leaves)))
 
     shapes = [_shape_of(variable.aval) for variable in equation.invars]
     return _evaluate_closed(tape, jax.make_jaxpr(expand)(*shapes), taken)
@@ -188,8 +192,8 @@ def _unknown(name: str) -> NotScalar:
 def _by_jax(tape: Tape, equation: JaxprEqn, taken: list[Registers]) -> Any:
     """Carried out now, even while something is being traced."""
     name, arguments = equation.primitive.name, []
-    for variable, places in zip(equation.invars, taken, strict=True):
-        values = [tape.value(place) for place in places.ravel().tolist()]
+    for variable, registers in zip(equation.invars, taken, strict=True):
+        values = [tape.value(register) for register in registers.ravel().tolist()]
         array: Any = variable.aval
         arguments.append(np.array(values, dtype=array.dtype).reshape(array.shape))
     try:
@@ -233,9 +237,9 @@ def _cond(tape: Tape, equation: JaxprEqn, taken: list[Registers]) -> list[Regist
     """A known branch is followed; of unknown ones all are, and the result selected."""
     which, *arguments = taken
     branches = equation.params["branches"]
-    place = int(which)
-    if tape.is_constant(place):
-        index = min(max(int(tape.value(place)), 0), len(branches) - 1)
+    register = int(which)
+    if tape.is_constant(register):
+        index = min(max(int(tape.value(register)), 0), len(branches) - 1)
         return _evaluate_closed(tape, branches[index], arguments)
     results = _evaluate_closed(tape, branches[0], arguments)
     for i, branch in enumerate(branches[1:], start=1):
@@ -289,10 +293,10 @@ def _while(tape: Tape, equation: JaxprEqn, taken: list[Registers]) -> list[Regis
     carry = taken[first + second :]
     for _ in range(_LONGEST_LOOP):
         (goes_on,) = _evaluate_closed(tape, params["cond_jaxpr"], [*of_condition, *carry])
-        place = int(goes_on)
-        if not tape.is_constant(place):
+        register = int(goes_on)
+        if not tape.is_constant(register):
             raise _unknown("while")
-        if not tape.value(place):
+        if not tape.value(register):
             return carry
         carry = _evaluate_closed(tape, params["body_jaxpr"], [*of_body, *carry])
     raise NotScalar(f"a loop of more than {_LONGEST_LOOP} steps is too long to be written out")
@@ -318,7 +322,7 @@ def _custom_linear_solve(tape: Tape, equation: JaxprEqn, taken: list[Registers])
     # Where the matrix has entries is seen on a tape that is thrown away.
     sketch = Tape()
     vector = unknowns(sketch, np.zeros(int(ends[-1])))
-    rows = product(sketch, [copied(tape, places, sketch) for places in consts], vector)
+    rows = product(sketch, [copied(tape, registers, sketch) for registers in consts], vector)
     blocks = blocks_of(sketch, rows, vector)
     return pieces(solved(tape, blocks, partial(product, tape, consts), joined(right)))
 

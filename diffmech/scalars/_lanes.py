@@ -84,7 +84,7 @@ class Lanes(AbstractAlgebra):
         return _PLAIN[name](*(_spread(x, shape) for x in arguments))
 
     def sincos(self, x: Any) -> tuple[Any, Any]:
-        """Both at once."""
+        """Both by one reduction of the angle, without branches (`sincos`)."""
         return sincos(x)
 
 

@@ -24,8 +24,8 @@ def _for_each(
     return [one.reshape(*stacks, *one.shape[1:]) for one in joined]
 
 
-def _is_zero(tape: Tape, place: Register) -> bool:
-    return tape.is_constant(place) and tape.value(place) == 0
+def _is_zero(tape: Tape, register: Register) -> bool:
+    return tape.is_constant(register) and tape.value(register) == 0
 
 
 def _less_products(tape: Tape, start: Register, xs: Any, ys: Any) -> Register:
@@ -46,7 +46,7 @@ def _eliminate(
     Returns:
         For each step the row that was exchanged with; and the order of the rows.
     """
-    known = all(tape.is_constant(place) for row in rows for place in row[:steps])
+    known = all(tape.is_constant(register) for row in rows for register in row[:steps])
     if len(rows) > _LARGEST_SYSTEM and not known:
         raise NotScalar(
             f"a linear system of {len(rows)} unknowns is not written out, only of up to "
@@ -128,7 +128,7 @@ def _triangular_solve(tape: Tape, params: Any, a: Registers, b: Registers) -> Re
                 for k, start in enumerate(right[i])
             ]
             if not params["unit_diagonal"]:
-                new = [tape.operate("div", place, row[i]) for place in new]
+                new = [tape.operate("div", register, row[i]) for register in new]
             solved.append(new)
         return (np.reshape(solved, b.shape)[::step],)
 
@@ -136,24 +136,24 @@ def _triangular_solve(tape: Tape, params: Any, a: Registers, b: Registers) -> Re
     return x if params["left_side"] else x.swapaxes(-1, -2)
 
 
-def copied(tape: Tape, places: Registers, to: Tape) -> Registers:
-    """What is known of an array of places, on another tape: its numbers."""
+def copied(tape: Tape, registers: Registers, to: Tape) -> Registers:
+    """What is known of an array of registers, on another tape: its numbers."""
     new = [
-        to.constant(tape.value(place)) if tape.is_constant(place) else to.input()
-        for place in places.ravel().tolist()
+        to.constant(tape.value(register)) if tape.is_constant(register) else to.input()
+        for register in registers.ravel().tolist()
     ]
-    return np.array(new, dtype=np.int64).reshape(places.shape)
+    return np.array(new, dtype=np.int64).reshape(registers.shape)
 
 
 def blocks_of(tape: Tape, rows: Registers, unknowns: Registers) -> list[list[int]]:
     """Groups of unknowns that share no equation with others."""
-    numbers = {place: i for i, place in enumerate(unknowns.tolist())}
+    numbers = {register: i for i, register in enumerate(unknowns.tolist())}
     linked: list[set[int]] = [{i} for i in range(len(rows))]
     for i, row in enumerate(rows.tolist()):
-        for place in tape.needed_for(row):
-            if place in numbers:
-                linked[i].add(numbers[place])
-                linked[numbers[place]].add(i)
+        for register in tape.needed_for(row):
+            if register in numbers:
+                linked[i].add(numbers[register])
+                linked[numbers[register]].add(i)
     waiting, blocks = set(range(len(rows))), []
     while waiting:
         block: set[int] = set()

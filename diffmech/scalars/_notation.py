@@ -77,7 +77,7 @@ TEXT = Notation(
 
 
 class _Piece(NamedTuple):
-    """A piece of text that is one factor; `order` among others is its place on the tape."""
+    """A piece of text that is one factor; `order` among others is its register."""
 
     text: str
     holds: int
@@ -95,21 +95,21 @@ _Sum = list[_Product]
 
 
 def spelled(
-    tape: Tape, place: Register, names: Mapping[Register, str], notation: Notation = TEXT
+    tape: Tape, register: Register, names: Mapping[Register, str], notation: Notation = TEXT
 ) -> str:
-    """What stands at a place, as text.
+    """What a register holds, as text.
 
     Args:
-        names: of inputs, or of any place that is to be called by a name.
+        names: of inputs, or of any register that is to be called by a name.
 
     Raises:
         KeyError: an input has no name.
     """
-    return _spelled_sum(_Walk(tape, names, notation).sum_at(int(place)), notation).text
+    return _spelled_sum(_Walk(tape, names, notation).sum_at(int(register)), notation).text
 
 
 class _Walk:
-    """Every place as a sum of products of pieces, in the tape's order, so that none is deep."""
+    """Every register as a sum of products of pieces, in the tape's order, so that none is deep."""
 
     def __init__(self, tape: Tape, names: Mapping[Register, str], notation: Notation):
         self._tape = tape
@@ -117,15 +117,15 @@ class _Walk:
         self._notation = notation
         self._sums: dict[Register, _Sum] = {}
 
-    def sum_at(self, place: Register) -> _Sum:
-        for needed in self._tape.needed_for([place], self._names):
+    def sum_at(self, register: Register) -> _Sum:
+        for needed in self._tape.needed_for([register], self._names):
             self._sums[needed] = self._sum(needed)
-        return self._sums[place]
+        return self._sums[register]
 
-    def _sum(self, place: Register) -> _Sum:
-        if place in self._names:
-            return _one(_Piece(self._names[place], ATOM, place))
-        name, arguments = self._tape.operations[place]
+    def _sum(self, register: Register) -> _Sum:
+        if register in self._names:
+            return _one(_Piece(self._names[register], ATOM, register))
+        name, arguments = self._tape.operations[register]
         if name == "input":
             raise KeyError(f"input {arguments[0]} of the tape has no name")
         if name == "constant":
@@ -133,12 +133,12 @@ class _Walk:
             if type(value) is float and abs(value) < float("inf"):
                 return [_Product(value, {})] if value else []
             holds = ATOM if value >= 0 else SUM
-            return _one(_Piece(self._notation.number(value), holds, place))
+            return _one(_Piece(self._notation.number(value), holds, register))
         taken = [self._sums[argument] for argument in arguments]
-        if self._tape.kind(place) is float and name in _ARITHMETIC:
+        if self._tape.kind(register) is float and name in _ARITHMETIC:
             return _ARITHMETIC[name](*self._factors(name, arguments))
         pieces = [_spelled_sum(one, self._notation) for one in taken]
-        return _one(self._called(name, pieces)._replace(order=place))
+        return _one(self._called(name, pieces)._replace(order=register))
 
     def _factors(self, name: str, arguments: tuple[Register, ...]) -> list[_Sum]:
         """What is added up as it is; of what is multiplied, sums as pieces, which stay closed."""
@@ -146,8 +146,10 @@ class _Walk:
         if name not in ("mul", "div"):
             return taken
         return [
-            one if len(one) < 2 else _one(_spelled_sum(one, self._notation)._replace(order=place))
-            for place, one in zip(arguments, taken, strict=True)
+            one
+            if len(one) < 2
+            else _one(_spelled_sum(one, self._notation)._replace(order=register))
+            for register, one in zip(arguments, taken, strict=True)
         ]
 
     def _called(self, name: str, pieces: list[_Piece]) -> _Piece:

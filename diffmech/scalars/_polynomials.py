@@ -66,7 +66,7 @@ def multiplied(x: Polynomial, y: Polynomial) -> Polynomial:
 
 
 class AbstractReader(ABC):
-    """Reads places as polynomials, each once.
+    """Reads registers as polynomials, each once.
 
     Sums and signs are read here; what becomes of products, quotients and other operations is for
     each reader to say.
@@ -78,37 +78,39 @@ class AbstractReader(ABC):
         self._most_terms = most_terms
         self._polynomials: dict[Register, Polynomial] = {}
 
-    def _read(self, places: Iterable[Register], known: set[Register]) -> None:
-        """All that places need; of `known` ones it is not looked at what they are made of."""
-        for place in self._tape.needed_for(list(places), known):
-            if place not in self._polynomials:
-                whole = place in known
-                self._polynomials[place] = self._atom(place) if whole else self._polynomial(place)
+    def _read(self, registers: Iterable[Register], known: set[Register]) -> None:
+        """All that registers need; of `known` ones it is not looked at what they are made of."""
+        for register in self._tape.needed_for(list(registers), known):
+            if register not in self._polynomials:
+                whole = register in known
+                self._polynomials[register] = (
+                    self._atom(register) if whole else self._polynomial(register)
+                )
 
-    def _atom(self, place: Register) -> Polynomial:
-        if self._tape.is_constant(place) and self._tape.kind(place) is float:
-            return {((), ()): float(self._tape.value(place))}
-        return {((place,), ()): 1.0} if place in self._hot else {((), (place,)): 1.0}
+    def _atom(self, register: Register) -> Polynomial:
+        if self._tape.is_constant(register) and self._tape.kind(register) is float:
+            return {((), ()): float(self._tape.value(register))}
+        return {((register,), ()): 1.0} if register in self._hot else {((), (register,)): 1.0}
 
-    def _polynomial(self, place: Register) -> Polynomial:
-        name, arguments = self._tape.operations[place]
+    def _polynomial(self, register: Register) -> Polynomial:
+        name, arguments = self._tape.operations[register]
         if name in ("constant", "input"):
-            return self._atom(place)
-        if self._tape.kind(place) is not float:
+            return self._atom(register)
+        if self._tape.kind(register) is not float:
             # Whole numbers and truth values have their own arithmetic: 3/2 = 1.
-            return self._other(place)
+            return self._other(register)
         if name == "neg":
             return scaled(self._polynomials[arguments[0]], -1.0)
-        found = None
+        polynomial = None
         if name in ("add", "sub"):
             x, y = (self._polynomials[p] for p in arguments)
-            found = added(x, y if name == "add" else scaled(y, -1.0))
-            found = found if len(found) <= self._most_terms else None
+            polynomial = added(x, y if name == "add" else scaled(y, -1.0))
+            polynomial = polynomial if len(polynomial) <= self._most_terms else None
         elif name == "mul":
-            found = self._product(*(self._polynomials[p] for p in arguments))
+            polynomial = self._product(*(self._polynomials[p] for p in arguments))
         elif name == "div":
-            found = self._quotient(*arguments)
-        return self._other(place) if found is None else found
+            polynomial = self._quotient(*arguments)
+        return self._other(register) if polynomial is None else polynomial
 
     @abstractmethod
     def _product(self, x: Polynomial, y: Polynomial) -> Polynomial | None:
@@ -116,8 +118,8 @@ class AbstractReader(ABC):
 
     @abstractmethod
     def _quotient(self, above: Register, below: Register) -> Polynomial | None:
-        """One place over another; None if it is to stay a quotient."""
+        """One register over another; None if it is to stay a quotient."""
 
     @abstractmethod
-    def _other(self, place: Register) -> Polynomial:
+    def _other(self, register: Register) -> Polynomial:
         """Any other operation, and what stays as it is."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from ._algebra import varying_registers
 from ._factorise import written
-from ._harmonics import Wave, Waves, merged
+from ._harmonics import Wave, Waves, merged, written_wave
 from ._polynomials import Monomial, Polynomial
 from ._tape import Register, Tape
 from ._terms import Terms, terms
@@ -26,7 +26,7 @@ class OutOfTime(Exception):  # noqa: N818
 
 
 class Readable:
-    """Rewrites places of one tape on a new one.
+    """Rewrites registers of one tape on a new one.
 
     Args:
         tape: what is rewritten; atoms are added to it.
@@ -43,66 +43,66 @@ class Readable:
         self.tape = Tape()
         self._old = tape
         self._halves, self._deadline = halves, deadline
-        self._varying = [int(place) for place in np.ravel(varying)]
-        self._places: dict[Register, Register] = {}  # old -> new
-        for place in np.ravel(first).tolist():
-            self.place_of(place)
+        self._varying = [int(register) for register in np.ravel(varying)]
+        self._registers: dict[Register, Register] = {}  # old -> new
+        for register in np.ravel(first).tolist():
+            self.register_of(register)
 
-    def grouped(self, places: Any, apart: Any) -> list[Grouped]:
-        """Each place as Σ coefficient × product of inputs in `apart`, coefficients on the new tape.
+    def grouped(self, registers: Any, apart: Any) -> list[Grouped]:
+        """Each register as Σ coefficient × product of inputs in `apart`, all on the new tape.
 
         Raises:
             NotScalar: there are too many terms.
             OutOfTime: it takes too long.
         """
-        outside = {int(place) for place in np.ravel(apart)}
+        outside = {int(register) for register in np.ravel(apart)}
         result = []
-        for place in np.ravel(places).tolist():
+        for register in np.ravel(registers).tolist():
             self._go_on()
-            (found,) = terms(self._old, [place], [])
-            result.append(self._grouped(found, outside))
+            (opened,) = terms(self._old, [register], [])
+            result.append(self._grouped(opened, outside))
         return result
 
-    def place_of(self, place: Register) -> Register:
-        """Where a place of the old tape stands on the new one."""
-        if place not in self._places:
-            self._places[place] = self._new(place)
-        return self._places[place]
+    def register_of(self, register: Register) -> Register:
+        """Where a register of the old tape stands on the new one."""
+        if register not in self._registers:
+            self._registers[register] = self._new(register)
+        return self._registers[register]
 
     def _go_on(self) -> None:
         if time.monotonic() > self._deadline:
             raise OutOfTime
 
-    def _new(self, place: Register) -> Register:
-        name, arguments = self._old.operations[place]
+    def _new(self, register: Register) -> Register:
+        name, arguments = self._old.operations[register]
         if name == "input":
             return self.tape.input()
         if name == "constant":
             return self.tape.constant(arguments[0])
-        if self._old.kind(place) is not float:
-            return self.tape.operate(name, *map(self.place_of, arguments))
+        if self._old.kind(register) is not float:
+            return self.tape.operate(name, *map(self.register_of, arguments))
         self._go_on()
-        (found,) = terms(self._old, [place], [])
-        return self._grouped(found, set()).get((), self.tape.constant(0.0))
+        (opened,) = terms(self._old, [register], [])
+        return self._grouped(opened, set()).get((), self.tape.constant(0.0))
 
     def _atom(self, atom: Register) -> Register:
         """A function of what is rewritten."""
         name, arguments = self._old.operations[atom]
         if name in ("input", "constant"):
-            return self.place_of(atom)
-        return self.tape.operate(name, *map(self.place_of, arguments))
+            return self.register_of(atom)
+        return self.tape.operate(name, *map(self.register_of, arguments))
 
-    def _grouped(self, found: Terms, outside: set[Register]) -> Grouped:
+    def _grouped(self, opened: Terms, outside: set[Register]) -> Grouped:
         groups: dict[Monomial, dict[Monomial, Waves]] = {}
         angles: list[Register] = sorted(
             {
                 self._old.operations[factor].arguments[0]
-                for factors in found
+                for factors in opened
                 for factor in factors
                 if self._old.operations[factor].name in _TRIGONOMETRIC
             }
         )
-        for factors, coefficient in found.items():
+        for factors, coefficient in opened.items():
             product = tuple(factor for factor in factors if factor in outside)
             inner = [factor for factor in factors if factor not in outside]
             waves = tuple(sorted(wave for f in inner if (wave := self._wave(f, angles))))
@@ -133,23 +133,16 @@ class Readable:
                     (together, (tuple(sorted((*factors, *cold))), ())),
                 ):
                     polynomial[key] = polynomial.get(key, 0.0) + number
-        # What multiplies one function of place together, or common factors outside first.
+        # What multiplies one function of the coordinates together, or common factors outside first.
         return min((written(self.tape, way) for way in (apart, together)), key=self._cost)
 
-    def _cost(self, place: Register) -> int:
-        return self.tape.count([place])
+    def _cost(self, register: Register) -> int:
+        return self.tape.count([register])
 
     def _turned(self, wave: Wave, angles: Sequence[Register]) -> Register:
-        """A sine or cosine on the new tape; a positive multiple first."""
-        tape, total = self.tape, None
-        pairs = zip(wave.angle, map(self.place_of, angles), strict=True)
-        for times, angle in sorted(pairs, key=lambda pair: (pair[0] < 0, pair[1])):
-            if not times:
-                continue
-            part = tape.operate("mul", tape.constant(float(abs(times))), angle)
-            if total is None:
-                total = part if times > 0 else tape.operate("neg", part)
-            else:
-                total = tape.operate("add" if times > 0 else "sub", total, part)
-        assert total is not None
-        return tape.operate(wave.name, total)
+        """A sine or cosine on the new tape."""
+        basic = list(map(self.register_of, angles))
+        multiples = [
+            (angle, times) for angle, times in zip(basic, wave.angle, strict=True) if times
+        ]
+        return written_wave(self.tape, wave.name, multiples)

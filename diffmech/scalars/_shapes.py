@@ -1,6 +1,6 @@
-"""Primitives that move numbers about without computing: index shuffles on arrays of places.
+"""Primitives that move numbers about without computing: index shuffles on arrays of registers.
 
-Each rule takes the tape, the primitive's parameters and the arguments, integer arrays of places.
+Each rule takes the tape, the primitive's parameters and the arguments, integer arrays of registers.
 """
 
 from collections.abc import Callable
@@ -24,8 +24,8 @@ def constants(tape: Tape, values: Any) -> Registers:
             "the function holds on to a number that is being traced: hand it in as an argument"
         )
     values = np.asarray(values)
-    places = [tape.constant(value) for value in values.ravel()]
-    return np.array(places, dtype=np.int64).reshape(values.shape)
+    registers = [tape.constant(value) for value in values.ravel()]
+    return np.array(registers, dtype=np.int64).reshape(values.shape)
 
 
 def _reshape(tape: Tape, params: Any, x: Registers) -> Registers:

@@ -1,9 +1,9 @@
 """Sine and cosine without branches, so that XLA vectorises them on a CPU.
 
 XLA:CPU calls libm once for every element and function. Here the angle is reduced by a multiple of
-π, which is held in three parts (Cody and Waite), and polynomials do the rest; odd multiples change
-both signs. The error is below 2.3e-16 up to `LARGEST_ANGLE`, half of it from rounding what is left
-of the angle.
+π, which is held in three parts (W. J. Cody, W. Waite, Software Manual for the Elementary Functions,
+Prentice-Hall, 1980, chapter 8), and polynomials do the rest; odd multiples change both signs. The
+error is below 2.3e-16 up to `LARGEST_ANGLE`, half of it from rounding what is left of the angle.
 """
 
 from typing import Any

@@ -39,7 +39,7 @@ def source(
     names: Mapping[Register, str] | None = None,
     comment: str = "",
 ) -> str:
-    """The source of a function that works out places of a tape, complete with what it imports.
+    """The source of a function that works out registers of a tape, complete with what it imports.
 
     Python: NumPy's functions, on numbers or on arrays of many lanes (`q` of shape (n,) or
     (n, lanes), results alike). C: C99; arrays are pointers, those of the results come last,
@@ -50,12 +50,12 @@ def source(
     the language.
 
     Args:
-        outputs: by name, arrays of places of any shape.
-        inputs: by name, in the order of the function's arguments: a place, or an array of them,
+        outputs: by name, arrays of registers of any shape.
+        inputs: by name, in the order of the function's arguments: a register, or an array of them,
             which is taken as one list of numbers, row by row.
         language: "python", "c" or "javascript".
         name: of the function.
-        names: of places, where they have any: they name variables.
+        names: of registers, where they have any: they name variables.
         comment: lines above the function.
 
     Raises:
@@ -66,8 +66,8 @@ def source(
         raise ValueError(
             f"there is no language {quoted(language)}.{suggestion(str(language), LANGUAGES)}"
         )
-    arrays = {key: np.asarray(places, dtype=np.int64) for key, places in outputs.items()}
-    given = {key: np.asarray(places, dtype=np.int64) for key, places in inputs.items()}
+    arrays = {key: np.asarray(registers, dtype=np.int64) for key, registers in outputs.items()}
+    given = {key: np.asarray(registers, dtype=np.int64) for key, registers in inputs.items()}
     return _Function(tape, LANGUAGES[language], language, names or {}).text(
         arrays, given, name, comment
     )
@@ -89,13 +89,15 @@ class _Function:
     ) -> str:
         function = self._identifiers.new(name)
         arguments = {key: self._identifiers.new(key) for key in inputs}
-        wanted = [place for places in outputs.values() for place in places.ravel().tolist()]
+        wanted = [
+            register for registers in outputs.values() for register in registers.ravel().tolist()
+        ]
         needed = self._tape.needed_for(wanted)
         taken = self._read(arguments, inputs, set(needed))
         stored = {key: self._identifiers.new(key) for key in outputs if self._language.stored}
-        for place in needed:
-            if self._tape.operations[place].name == "input" and place not in self._texts:
-                raise KeyError(f"input {self._tape.operations[place].arguments[0]} is not given")
+        for register in needed:
+            if self._tape.operations[register].name == "input" and register not in self._texts:
+                raise KeyError(f"input {self._tape.operations[register].arguments[0]} is not given")
         self._work_out(needed, wanted)
         self._give(outputs, stored)
         return self._whole(function, inputs, arguments, taken, stored, comment)
@@ -105,53 +107,53 @@ class _Function:
     ) -> list[str]:
         """Lines that read the arguments, each number that is needed; the arguments so read."""
         language, taken = self._language, []
-        for key, places in inputs.items():
+        for key, registers in inputs.items():
             argument = arguments[key]
-            listed = places.ravel().tolist()
+            listed = registers.ravel().tolist()
             if not needed.isdisjoint(listed):
                 taken.append(argument)
                 if language.take:
                     self._lines.append(language.take.format(argument))
-            for index, place in enumerate(listed):
-                if not places.ndim:
-                    self._texts[place] = argument, ATOM
-                elif place in needed:
-                    own = self._names.get(place, f"{key}_{index}")
-                    word = self._identifiers.new(own)
+            for index, register in enumerate(listed):
+                if not registers.ndim:
+                    self._texts[register] = argument, ATOM
+                elif register in needed:
+                    plain = self._names.get(register, f"{key}_{index}")
+                    word = self._identifiers.new(plain)
                     value = language.entry.format(argument, index)
                     line = language.declared[float].format(word, value)
-                    said = "" if word == own else f"  {language.comment.format(_harmless(own))}"
+                    said = "" if word == plain else f"  {language.comment.format(_harmless(plain))}"
                     self._lines.append(line + said)
-                    self._texts[place] = word, ATOM
+                    self._texts[register] = word, ATOM
         return taken
 
     def _work_out(self, needed: list[Register], wanted: list[Register]) -> None:
         """Assignments, in the tape's order."""
         uses: dict[Register, int] = {}
-        for place in needed:
-            operation = self._tape.operations[place]
+        for register in needed:
+            operation = self._tape.operations[register]
             if operation.name not in ("constant", "input"):
                 for argument in operation.arguments:
                     uses[argument] = uses.get(argument, 0) + 1
-        for place in wanted:
-            uses[place] = uses.get(place, 0) + 1
+        for register in wanted:
+            uses[register] = uses.get(register, 0) + 1
         numbered = iter(self._identifiers.numbered("x"))
-        for place in needed:
-            name, arguments = self._tape.operations[place]
+        for register in needed:
+            name, arguments = self._tape.operations[register]
             if name == "input":
                 continue
             if name == "constant":
                 text = self._language.number(arguments[0])
-                self._texts[place] = text, ATOM if text[0] != "-" else ANY
+                self._texts[register] = text, ATOM if text[0] != "-" else ANY
                 continue
             if name == "mul" and self._tape.is_constant(arguments[1]):
                 arguments = arguments[::-1]  # 3 x rather than x 3
             form = self._form(name, arguments)
             text = self._formed(form, arguments, numbered)
-            if uses[place] > 1:
-                self._assign(place, text, numbered)
+            if uses[register] > 1:
+                self._assign(register, text, numbered)
             else:
-                self._texts[place] = text, form.holds
+                self._texts[register] = text, form.holds
 
     def _formed(self, form: Form, arguments: tuple[Register, ...], numbered: Iterator[str]) -> str:
         """An operation as text; long arguments get names until it is short enough."""
@@ -163,20 +165,20 @@ class _Function:
                 for (text, holds), need in zip(pieces, needs, strict=False)
             ]
             whole = form.template.format(*texts)
-            longest = max(arguments, key=lambda place: len(self._texts[place][0]))
+            longest = max(arguments, key=lambda register: len(self._texts[register][0]))
             plain = self._tape.operations[longest].name in ("constant", "input")
             short = len(self._texts[longest][0]) <= len(whole) // 4
             if len(whole) <= _LONGEST or plain or short:
                 return whole
             self._assign(longest, self._texts[longest][0], numbered)
 
-    def _assign(self, place: Register, text: str, numbered: Iterator[str]) -> None:
-        name, arguments = self._tape.operations[place]
+    def _assign(self, register: Register, text: str, numbered: Iterator[str]) -> None:
+        name, arguments = self._tape.operations[register]
         inner = self._texts[arguments[0]][0] if name in ("sin", "cos") else ""
         word = self._identifiers.new(f"{name}_{inner}") if inner.isidentifier() else next(numbered)
-        declared = self._language.declared[self._tape.kind(place)]
+        declared = self._language.declared[self._tape.kind(register)]
         self._lines.append(declared.format(word, text))
-        self._texts[place] = word, ATOM
+        self._texts[register] = word, ATOM
 
     def _form(self, name: str, arguments: tuple[Register, ...]) -> Form:
         forms = self._language.forms
@@ -198,12 +200,12 @@ class _Function:
         """The results: stored one by one, or returned."""
         language = self._language
         if stored:
-            for key, places in outputs.items():
-                for index, place in enumerate(places.ravel().tolist()):
-                    text = self._texts[place][0]
+            for key, registers in outputs.items():
+                for index, register in enumerate(registers.ravel().tolist()):
+                    text = self._texts[register][0]
                     self._lines.append(language.stored.format(stored[key], index, text))
             return
-        texts = {key: self._listed(places) for key, places in outputs.items()}
+        texts = {key: self._listed(registers) for key, registers in outputs.items()}
         if len(texts) == 1:
             (text,) = texts.values()
             self._lines.append(language.result.format(text))
@@ -213,14 +215,14 @@ class _Function:
         parts = [entry.format(named.new(key), text) for key, text in texts.items()]
         self._lines.append(template.format(_joined(parts)))
 
-    def _listed(self, places: np.ndarray) -> str:
-        if not places.ndim:
-            return self._texts[int(places)][0]
+    def _listed(self, registers: np.ndarray) -> str:
+        if not registers.ndim:
+            return self._texts[int(registers)][0]
         if self._language.array:
             self._used.update(re.findall(r"[A-Za-z_]\w*", self._language.array))
-            numbers = [self._texts[place][0] for place in places.ravel().tolist()]
-            return self._language.array.format(_joined(numbers), places.shape)
-        return f"[{_joined([self._listed(part) for part in places])}]"
+            numbers = [self._texts[register][0] for register in registers.ravel().tolist()]
+            return self._language.array.format(_joined(numbers), registers.shape)
+        return f"[{_joined([self._listed(part) for part in registers])}]"
 
     def _whole(
         self,

@@ -66,7 +66,7 @@ class Symbolic(AbstractAlgebra):
         return sympy.Float(repr(value))
 
     def operate(self, name: str, *arguments: Any) -> Any:
-        """One operation."""
+        """The expression of one operation, by SymPy's own functions."""
         sympy = require_sympy()
         if name in _SAME_NAME:
             return getattr(sympy, name)(*arguments)
@@ -78,7 +78,7 @@ class Symbolic(AbstractAlgebra):
         return rule(sympy, *arguments)
 
     def sincos(self, x: Any) -> tuple[Any, Any]:
-        """Both."""
+        """Both as expressions; SymPy shares nothing between them."""
         sympy = require_sympy()
         return sympy.sin(x), sympy.cos(x)
 

@@ -1,7 +1,7 @@
 """A list of scalar operations, each written down once.
 
-A scalar is an integer: its place on the tape. Writing an operation that is there already gives the
-old place (hash-consing), operations on constants are carried out, zeros and ones vanish.
+A scalar is an integer: its register. Writing an operation that is there already gives the
+old register (hash-consing), operations on constants are carried out, zeros and ones vanish.
 """
 
 import math
@@ -29,7 +29,7 @@ _LARGEST_WHOLE = 2**63  # whole numbers are those of mathematics up to here, and
 
 
 class Operation(NamedTuple):
-    """What stands at one place: an operation's name, and the places of its arguments.
+    """What one register holds: an operation's name, and the registers of its arguments.
 
     A constant is ("constant", value), an input ("input", number).
     """
@@ -44,8 +44,8 @@ class Tape:
     def __init__(self) -> None:
         self.operations: list[Operation] = []
         self._kinds: list[Kind] = []
-        self._numbers: dict[Register, Value] = {}  # those of the constants, by place
-        self._places: dict[tuple[Any, ...], Register] = {}
+        self._numbers: dict[Register, Value] = {}  # those of the constants, by register
+        self._registers: dict[tuple[Any, ...], Register] = {}
         self._inputs = 0
 
     def __len__(self) -> int:
@@ -66,28 +66,28 @@ class Tape:
         # 1, 1.0 and True are equal in Python, and so are 0.0 and −0.0: the key tells them apart.
         return self._write("constant", value, key=(type(value), repr(value)))
 
-    def is_constant(self, place: Register) -> bool:
+    def is_constant(self, register: Register) -> bool:
         """Whether a number stands there."""
-        return place in self._numbers
+        return register in self._numbers
 
-    def value(self, place: Register) -> Value:
-        """The number that stands at the place of a constant."""
-        return self._numbers[place]
+    def value(self, register: Register) -> Value:
+        """The number that the register of a constant holds."""
+        return self._numbers[register]
 
-    def kind(self, place: Register) -> Kind:
+    def kind(self, register: Register) -> Kind:
         """Whether it is a float, an int or a bool."""
-        return self._kinds[place]
+        return self._kinds[register]
 
-    def operate(self, name: str, *places: Register) -> Register:
+    def operate(self, name: str, *registers: Register) -> Register:
         """Write an operation down, unless it can be carried out or left out."""
         numbers = self._numbers
-        if all(place in numbers for place in places):
-            return self.constant(carried_out(name, [numbers[place] for place in places]))
+        if all(register in numbers for register in registers):
+            return self.constant(carried_out(name, [numbers[register] for register in registers]))
         simpler = _SIMPLER.get(name)
-        found = None if simpler is None else simpler(self, *places)
-        if found is not None:
-            return found
-        return self._write(name, *(sorted(places) if name in _COMMUTE else places))
+        simplified = None if simpler is None else simpler(self, *registers)
+        if simplified is not None:
+            return simplified
+        return self._write(name, *(sorted(registers) if name in _COMMUTE else registers))
 
     def power(self, base: Register, exponent: int) -> Register:
         """base ** exponent by squaring."""
@@ -101,68 +101,68 @@ class Tape:
         square = self.operate("mul", half, half)
         return self.operate("mul", square, base) if exponent % 2 else square
 
-    def total(self, places: Any) -> Register:
-        """The sum of places; 0.0 of none."""
+    def total(self, registers: Any) -> Register:
+        """The sum of registers; 0.0 of none."""
         result = None
-        for place in places:
-            result = place if result is None else self.operate("add", result, place)
+        for register in registers:
+            result = register if result is None else self.operate("add", result, register)
         return self.constant(0.0) if result is None else result
 
-    def needed_for(self, places: Any, known: Any = ()) -> list[Register]:
-        """The places that the given ones depend on, themselves included, in order.
+    def needed_for(self, registers: Any, known: Any = ()) -> list[Register]:
+        """The registers that the given ones depend on, themselves included, in order.
 
         What `known` ones depend on is left out.
         """
         seen = set()
-        waiting = np.ravel(places).tolist()
-        known = {int(place) for place in known}
+        waiting = np.ravel(registers).tolist()
+        known = {int(register) for register in known}
         while waiting:
-            place = waiting.pop()
-            if place in seen:
+            register = waiting.pop()
+            if register in seen:
                 continue
-            seen.add(place)
-            name, arguments = self.operations[place]
-            if name not in ("constant", "input") and place not in known:
+            seen.add(register)
+            name, arguments = self.operations[register]
+            if name not in ("constant", "input") and register not in known:
                 waiting.extend(arguments)
         return sorted(seen)
 
-    def count(self, places: Any) -> int:
-        """How many operations the places cost."""
-        needed = self.needed_for(places)
+    def count(self, registers: Any) -> int:
+        """How many operations the registers cost."""
+        needed = self.needed_for(registers)
         return sum(self.operations[p].name not in ("constant", "input") for p in needed)
 
     def _write(self, name: str, *arguments: Any, key: tuple[Any, ...] | None = None) -> Register:
         key = (name, *(arguments if key is None else key))
-        found = self._places.get(key)
-        if found is not None:
-            return found
-        place = self._places[key] = len(self.operations)
+        known = self._registers.get(key)
+        if known is not None:
+            return known
+        register = self._registers[key] = len(self.operations)
         self.operations.append(Operation(name, arguments))
         kind = _KINDS.get(name)
         if name == "constant":
-            self._numbers[place] = arguments[0]
+            self._numbers[register] = arguments[0]
             kind = type(arguments[0])
         elif kind is None:
             kind = self._kinds[arguments[name == "select"]]
         self._kinds.append(kind)
-        return place
+        return register
 
-    def _like(self, place: Register, value: int) -> Register:
-        """A number of the kind of a place."""
-        return self.constant(self.kind(place)(value))
+    def _like(self, register: Register, value: int) -> Register:
+        """A number of the kind of a register."""
+        return self.constant(self.kind(register)(value))
 
     # What follows looks at constants. `x·0` counts as 0 and `x − x` as 0 for every x: a formula
     # is meant, not the spreading of NaN.
 
-    def _multiple(self, place: Register) -> tuple[Value, Register]:
-        """(c, x), if c·x stands at the place; else (1, the place)."""
-        name, arguments = self.operations[place]
-        if name == "mul" and self._kinds[place] is float:
+    def _multiple(self, register: Register) -> tuple[Value, Register]:
+        """(c, x), if the register holds c·x; else (1, the register)."""
+        name, arguments = self.operations[register]
+        if name == "mul" and self._kinds[register] is float:
             for one, other in (arguments, arguments[::-1]):
                 factor = self._numbers.get(one)
                 if factor is not None and math.isfinite(factor):
                     return factor, other
-        return 1, place
+        return 1, register
 
     def _add(self, x: Register, y: Register) -> Register | None:
         if self._numbers.get(x) == 0:

@@ -40,37 +40,37 @@ _LARGEST_MULTIPLE = 8  # sin(n x) up to here by sines and cosines of x
 _DUST = 1e-13  # of the largest number: what is left in floats where terms cancel, cos(π/2)
 
 
-def terms(tape: Tape, places: Any, parameters: Any) -> list[Terms]:
-    """Each place as Σ c_k f_k.
+def terms(tape: Tape, registers: Any, parameters: Any) -> list[Terms]:
+    """Each register as Σ c_k f_k.
 
     f_k is a product of atoms that some input beyond `parameters` enters (such an atom may hold
     parameters, too: tanh(q̇/width)); c_k is a sum of number × product of atoms of the parameters
-    alone. An atom is a place on the tape: an input, a function, or 1/x for a quotient.
+    alone. An atom is a register on the tape: an input, a function, or 1/x for a quotient.
 
     Args:
-        places: what is asked for, of any shape.
-        parameters: places of inputs.
+        registers: what is asked for, of any shape.
+        parameters: registers of inputs.
 
     Returns:
-        For each place, in order, {f_k: c_k}.
+        For each register, in order, {f_k: c_k}.
 
     Raises:
         NotScalar: multiplied out, an expression has too many terms.
     """
-    flat = np.ravel(places).tolist()
-    known = {int(place) for place in np.ravel(parameters)}
+    flat = np.ravel(registers).tolist()
+    known = {int(register) for register in np.ravel(parameters)}
     needed = tape.needed_for(flat)
     inputs = [p for p in needed if tape.operations[p].name == "input" and p not in known]
     reader = _Opener(tape, varying_registers(tape, flat, inputs))
-    found = []
+    opened = []
     for polynomial in reader.polynomials(flat):
         grouped: Terms = {}
         least = _DUST * max(map(abs, polynomial.values()), default=0.0)
         for (hot, cold), number in polynomial.items():
             if abs(number) > least:
                 grouped.setdefault(hot, {})[cold] = number
-        found.append(grouped)
-    return found
+        opened.append(grouped)
+    return opened
 
 
 def written_coefficient(tape: Tape, coefficient: Coefficient) -> Register:
@@ -91,10 +91,10 @@ class _Opener(AbstractReader):
         self._inverses: dict[Register, Register] = {}  # 1/x -> x
         self._squares: dict[Register, Polynomial | None] = {}
 
-    def polynomials(self, places: list[Register]) -> list[Polynomial]:
-        """Of each place."""
-        self._read(places, set())
-        return [self._polynomials[place] for place in places]
+    def polynomials(self, registers: list[Register]) -> list[Polynomial]:
+        """Of each register."""
+        self._read(registers, set())
+        return [self._polynomials[register] for register in registers]
 
     def _product(self, x: Polynomial, y: Polynomial) -> Polynomial:
         total: Polynomial = {}
@@ -107,15 +107,15 @@ class _Opener(AbstractReader):
     def _with(self, total: Polynomial, key: tuple[Monomial, Monomial], number: float) -> Polynomial:
         """One more term, in the form that dependent functions share."""
         hot, cold = key
-        found = self._simpler(hot + cold)
-        if found is None:
+        simpler = self._simpler(hot + cold)
+        if simpler is None:
             value = total.get(key, 0.0) + number
             if abs(value) <= _DUST * abs(number):
                 total.pop(key, None)
             else:
                 total[key] = value
             return total
-        left_out, instead = found
+        left_out, instead = simpler
         for factor in left_out:
             if factor in hot:
                 hot = without(hot, factor)
@@ -177,42 +177,44 @@ class _Opener(AbstractReader):
                 (without_all(key[0], hot), without_all(key[1], cold)): value / number
                 for key, value in x.items()
             }
-            result = self._product(result, self._inverse_of_atom(self._place_of(rest)))
+            result = self._product(result, self._inverse_of_atom(self._register_of(rest)))
         return result
 
-    def _inverse_of_atom(self, place: Register) -> Polynomial:
-        if place in self._inverses:
-            return self._polynomials[self._inverses[place]]
-        inverse = self._tape.operate("div", self._tape.constant(1.0), place)
-        self._inverses[inverse] = place
-        return self._atom_like(inverse, place)
+    def _inverse_of_atom(self, register: Register) -> Polynomial:
+        if register in self._inverses:
+            return self._polynomials[self._inverses[register]]
+        inverse = self._tape.operate("div", self._tape.constant(1.0), register)
+        self._inverses[inverse] = register
+        return self._atom_like(inverse, register)
 
-    def _place_of(self, x: Polynomial) -> Register:
+    def _register_of(self, x: Polynomial) -> Register:
         """Where a polynomial stands, in its one form."""
-        place = written(self._tape, x)
+        register = written(self._tape, x)
         if any(hot for hot, _ in x):
-            self._hot.add(place)
-        self._polynomials.setdefault(place, x)
-        return place
+            self._hot.add(register)
+        self._polynomials.setdefault(register, x)
+        return register
 
-    def _atom_like(self, place: Register, *arguments: Register) -> Polynomial:
+    def _atom_like(self, register: Register, *arguments: Register) -> Polynomial:
         """An operation as an atom, hot if one of its arguments is."""
         if any(argument in self._hot for argument in arguments):
-            self._hot.add(place)
-        atom = self._atom(place)
-        self._polynomials.setdefault(place, atom)
+            self._hot.add(register)
+        atom = self._atom(register)
+        self._polynomials.setdefault(register, atom)
         return atom
 
-    def _other(self, place: Register) -> Polynomial:
+    def _other(self, register: Register) -> Polynomial:
         """A function: of arguments in their one form."""
-        name, arguments = self._tape.operations[place]
-        if self._tape.kind(place) is not float:
-            return self._atom_like(place)
+        name, arguments = self._tape.operations[register]
+        if self._tape.kind(register) is not float:
+            return self._atom_like(register)
         if name in ("sin", "cos"):
             return self._turned(name, self._polynomials[arguments[0]])
         if name == "tan":
             sine, cosine = (self._turned(f, self._polynomials[arguments[0]]) for f in _BOTH)
-            return self._product(sine, self._inverse(cosine)) if cosine else self._atom_like(place)
+            return (
+                self._product(sine, self._inverse(cosine)) if cosine else self._atom_like(register)
+            )
         if name in ("sqrt", "rsqrt"):
             root = self._root(self._polynomials[arguments[0]])
             return root if name == "sqrt" or not root else self._inverse(root)
@@ -223,16 +225,16 @@ class _Opener(AbstractReader):
         if name in ("add", "sub"):
             raise _too_long()
         if name == "div":  # over zero, for every state
-            return self._atom_like(place, *arguments)
+            return self._atom_like(register, *arguments)
         return self._function(name, *(self._argument(p) for p in arguments))
 
     def _almost_everywhere(self, name: str, compared: tuple[Any, ...]) -> bool | None:
         """What a comparison says but for single points; None if that depends."""
         if name not in ("eq", "ne", "gt", "ge", "lt", "le"):
             return None
-        if any(self._tape.kind(place) is not float for place in compared):
+        if any(self._tape.kind(register) is not float for register in compared):
             return None  # whole numbers are equal more often
-        x, y = (self._polynomials[place] for place in compared)
+        x, y = (self._polynomials[register] for register in compared)
         difference = added(x, scaled(y, -1.0)) if name[0] != "l" else added(y, scaled(x, -1.0))
         if name in ("eq", "ne"):
             if difference and self._may_stand_still(difference):
@@ -248,18 +250,18 @@ class _Opener(AbstractReader):
         """Whether something vanishes on more than single points, as max(x, 1) − 1 does."""
         products = [hot + cold for hot, cold in difference if hot + cold]
         needed = self._tape.needed_for([factor for product in products for factor in product])
-        names = {self._tape.operations[place].name for place in needed}
+        names = {self._tape.operations[register].name for register in needed}
         if [len(product) for product in products] == [1]:
             names.discard("abs")  # |x| − 1 vanishes where x does one of two things
         return not names.isdisjoint(_IN_PIECES)
 
-    def _argument(self, place: Register) -> Register:
-        is_real = self._tape.kind(place) is float
-        return self._place_of(self._polynomials[place]) if is_real else place
+    def _argument(self, register: Register) -> Register:
+        is_real = self._tape.kind(register) is float
+        return self._register_of(self._polynomials[register]) if is_real else register
 
     def _function(self, name: str, *arguments: Register) -> Polynomial:
-        place = self._tape.operate(name, *arguments)
-        return self._atom_like(place, *arguments)
+        register = self._tape.operate(name, *arguments)
+        return self._atom_like(register, *arguments)
 
     def _turned(self, name: str, angle: Polynomial) -> Polynomial:
         """sin or cos of an angle, by those of its terms."""
@@ -275,7 +277,7 @@ class _Opener(AbstractReader):
         if not rest and first > 1 and first == int(first) and first <= _LARGEST_MULTIPLE:
             rest, first = {key: first - 1}, 1.0
         if not rest:
-            return self._function(name, self._place_of(angle))
+            return self._function(name, self._register_of(angle))
         one, other = {key: first}, rest
         (s, c), (other_s, other_c) = (
             [self._turned(f, part) for f in _BOTH] for part in (one, other)
@@ -287,10 +289,10 @@ class _Opener(AbstractReader):
     def _root(self, x: Polynomial) -> Polynomial:
         """√x; squares that all terms have in common go outside as absolute values."""
         if len(x) != 1:
-            return self._function("sqrt", self._place_of(x))
+            return self._function("sqrt", self._register_of(x))
         (((hot, cold), number),) = x.items()
         if number < 0:
-            return self._function("sqrt", self._place_of(x))
+            return self._function("sqrt", self._register_of(x))
         result: Polynomial = {((), ()): float(np.sqrt(number))}
         inside: list[Register] = []
         for factor in (*hot, *cold):
@@ -303,7 +305,7 @@ class _Opener(AbstractReader):
             left: Polynomial = {((), ()): 1.0}
             for factor in inside:
                 left = self._product(left, self._polynomials[factor])
-            result = self._product(result, self._function("sqrt", self._place_of(left)))
+            result = self._product(result, self._function("sqrt", self._register_of(left)))
         return result
 
 

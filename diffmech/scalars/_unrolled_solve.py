@@ -10,7 +10,7 @@ from ._unknown import NotScalar
 
 
 class Factors:
-    """L D Lᵀ of a symmetric matrix of places, shape (n, n), of which the lower half is read.
+    """L D Lᵀ of a symmetric matrix of registers, shape (n, n), of which the lower half is read.
 
     Without exchange of rows: right for definite matrices and wherever no leading minor vanishes.
     """

@@ -1,6 +1,6 @@
 """Bifurcation diagrams: the points a motion settles on, for many values of a parameter."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +8,7 @@ import equinox as eqx
 import numpy as np
 
 from .._checks import as_array, as_count, as_scalar, as_vector, require_finite
+from .._printing import aligned
 from .._records import write_csv
 from .._typing import Coordinates, Number, Params
 from .._units import unit_after
@@ -23,9 +24,9 @@ from ..model import (
 )
 from ._poincare import poincare
 from ._section_record import PoincareSection
-from ._sections import Clock, as_cut
+from ._sections import AbstractSection, Strobe, as_section
 
-_LONGEST = 10.0  # of the transient, to wait for crossings of a section that is no clock
+_LONGEST = 10.0  # of the transient, to wait for crossings of a section that is no strobe
 
 
 class Bifurcation(eqx.Module):
@@ -65,23 +66,26 @@ class Bifurcation(eqx.Module):
 
     def __str__(self) -> str:
         section, keep = self.section, self.points.shape[1]
-        kinds, counts = np.unique(self.periods(), return_counts=True)
-        found = ", ".join(
-            f"{count} of period {kind}" if kind else f"{count} that do not repeat"
-            for kind, count in zip(kinds, counts, strict=True)
+        periods = ", ".join(
+            f"{count} of period {period}" if period else f"{count} that do not repeat"
+            for period, count in zip(*np.unique(self.periods(), return_counts=True), strict=True)
         )
         low, high = self.values.min(), self.values.max()
-        lines = [
-            f"{section.system.name}: {len(self.values)} values of {self.parameter}, {low:.6g} to "
-            f"{high:.6g}{unit_after(parameter_unit(section.system, self.parameter))}",
-            f"  section    {section.label}",
-            f"  points     {int(np.sum(np.isfinite(self.times)))}, {keep} of each motion at most",
-            f"  motions    {found}",
+        unit = unit_after(parameter_unit(section.system, self.parameter))
+        points = int(np.sum(np.isfinite(self.times)))
+        rows = [
+            ("section", section.label),
+            ("points", f"{points}, {keep} of each motion at most"),
+            ("motions", periods),
         ]
         failed = int(np.sum(~section.ok))
         if failed:
-            lines.append(f"  failed     {failed}: look at section.status")
-        return "\n".join(lines)
+            rows.append(("failed", f"{failed}: look at section.status"))
+        title = (
+            f"{section.system.name}: {len(self.values)} values of {self.parameter}, {low:.6g} to "
+            f"{high:.6g}{unit}"
+        )
+        return aligned(rows, title)
 
     def to_csv(self, path: str | Path, *, overwrite: bool = False) -> Path:
         """Write the parameter, time, coordinates and rates of every point as columns."""
@@ -100,14 +104,10 @@ def bifurcation(
     q0: Coordinates,
     qd0: Coordinates | None = None,
     *,
-    section: Callable[..., Any] | Mapping[str, Any] | None = None,
-    period: Number | None = None,
-    direction: int = 1,
+    section: AbstractSection | str | Callable[..., Any],
     transient: Number,
     keep: int = 32,
     duration: Number | None = None,
-    wrap: bool = True,
-    every: Number | None = None,
     t0: Number = 0.0,
     params: Params = None,
     rtol: Number | None = None,
@@ -122,15 +122,15 @@ def bifurcation(
     - `parameter`: its path, as in "mB" or "masses[1]"; `values`: of it, shape (k,).
     - `q0`, `qd0`: the start, shape (n,) or mappings by name; rates that are left out
       are zero.
-    - `section` or `period`, `direction`, `wrap`, `every`: what to look at, as for `poincare`. A
-      drive whose period changes with the parameter is a section function of time, such as
-      `lambda q, qd, t, p: jnp.sin(p.omega * t)`.
+    - `section`: where to look, a `Plane`, a `Strobe` or a `Surface`, as for `poincare`. A drive
+      whose period changes with the parameter is a surface in time, such as
+      `Surface(lambda q, qd, t, p: jnp.sin(p.omega * t))`.
     - `transient` [s]: not looked at. `keep`: crossings kept after it.
 
     **Other arguments:**
 
-    - `duration` [s]: the whole run at most. None means as long as `keep` periods take; for other
-      sections ten times the transient more, motions ending at their last point.
+    - `duration` [s]: the whole run at most. None means as long as `keep` periods of a strobe take;
+      for other sections ten times the transient more, motions ending at their last point.
     - `params`, `t0`, `rtol`, `progress`: as for `poincare`.
 
     **Raises:** `ValueError` for a wrong call.
@@ -139,23 +139,20 @@ def bifurcation(
     grid = _grid(values)
     keep = as_count(keep, "keep", 1)
     before = float(as_scalar(transient, "transient", positive=True))
-    cut, _ = as_cut(system, section, period, wrap, every)
+    section = as_section(section)
     if duration is None:
-        after = (keep + 1) * float(cut.period) if isinstance(cut, Clock) else _LONGEST * before
+        strobe = isinstance(section, Strobe)
+        after = (keep + 1) * float(section.period) if strobe else _LONGEST * before
         duration = before + after
     names = tuple(system.coordinates)
-    found = poincare(
+    crossings = poincare(
         system,
         np.broadcast_to(as_vector(q0, names, "q0"), (len(grid), len(names))),
         None if qd0 is None else as_vector(rest_zero(system, qd0), names, "qd0"),
         section=section,
-        period=period,
-        direction=direction,
         duration=duration,
         transient=before,
         limit=keep,
-        wrap=wrap,
-        every=every,
         t0=t0,
         params=_varied(system, params, parameter, grid),
         rtol=rtol,
@@ -163,11 +160,11 @@ def bifurcation(
     )
     points = np.full((len(grid), keep, 2 * len(names)), np.nan)
     times = np.full((len(grid), keep), np.nan)
-    counts = found.counts
-    place = np.arange(len(found)) - np.repeat(np.cumsum(counts) - counts, counts)
-    points[found.lanes, place] = np.concatenate([found.q, found.qd], axis=1)
-    times[found.lanes, place] = found.times
-    return Bifurcation(parameter, grid, points, times, found)
+    counts, lanes = crossings.counts, crossings.lanes
+    rank = np.arange(len(crossings)) - np.repeat(np.cumsum(counts) - counts, counts)
+    points[lanes, rank] = np.concatenate([crossings.q, crossings.qd], axis=1)
+    times[lanes, rank] = crossings.times
+    return Bifurcation(parameter, grid, points, times, crossings)
 
 
 def _grid(values: Any) -> np.ndarray:

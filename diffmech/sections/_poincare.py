@@ -1,7 +1,7 @@
-"""Poincaré sections: the points at which motions cross a surface of their phase space."""
+"""Poincaré sections: the points at which motions cross a section of their phase space."""
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -19,9 +19,9 @@ from .._typing import Number, Params
 from ..lanes import crossings
 from ..model import AbstractSystem, require_system, rest_zero
 from ._section_record import PoincareSection
-from ._sections import Clock, as_cut
+from ._sections import AbstractSection, Strobe, as_section
 
-_SLACK = 1e-6  # of a period
+_SLACK = 1e-6  # of a strobe's period
 
 
 def poincare(
@@ -29,14 +29,10 @@ def poincare(
     q0s: Any,
     qd0s: Any = None,
     *,
-    section: Callable[..., Any] | Mapping[str, Any] | None = None,
-    period: Number | None = None,
-    direction: int = 1,
+    section: AbstractSection | str | Callable[..., Any],
     duration: Number,
     transient: Number = 0.0,
     limit: int | None = None,
-    wrap: bool = True,
-    every: Number | None = None,
     t0: Number = 0.0,
     params: Params = None,
     rtol: Number | None = None,
@@ -52,18 +48,15 @@ def poincare(
 
     - `q0s`, `qd0s`: initial states, shape (lanes, n), or (n,) for one motion; or mappings by name,
       as for `ensemble`. `qd0s=None` starts at rest.
-    - `section`: a function `(q, qd, t, params) -> number`, crossed where it is zero; or a mapping
-      such as `{"qA": 0.0}` or `{"qA_dot": 1.0}`: a coordinate, or a rate, has this value.
-      `period` [s], or `section={"period": ..., "phase": ...}`: at the times phase + k period.
-    - `direction`: 1 keeps crossings at which the function rises, -1 falls, 0 all.
+    - `section`: `Plane("qA", 0.5, direction=-1)`, a coordinate or a rate has a value;
+      `Strobe(period, phase)`, the instants phase + k period [s]; or `Surface(function)`, a function
+      `(q, qd, t, params) -> number` is zero. "qA" is short for `Plane("qA")` (zero, rising), a
+      function for its `Surface` (rising).
     - `duration` [s], of which crossings in the first `transient` [s] are not kept.
     - `limit`: crossings of a motion after which it ends; None keeps all.
 
     **Other arguments:**
 
-    - `wrap`: coordinates in "rad" count modulo 2π.
-    - `every`: longest step between two looks at a section function [s]; None leaves it to the
-      integration.
     - `params`: as for `ensemble`: leaves may vary from motion to motion.
     - `rtol`: of the integration, per step; None means 1e-11 (1e-5 in float32).
     - `progress`: show a bar; None means on a terminal, if the run is long. Ctrl-C keeps what is
@@ -71,8 +64,8 @@ def poincare(
 
     A start on the section does not count. Two crossings within one step are noticed if the
     function's slopes at the step's ends tell of them; more are not, nor a graze that a cubic
-    through these slopes misses: set `every` where the function is quicker than the motion. New
-    numbers and numbers of motions do not compile anew.
+    through these slopes misses: give `Surface` an `every` where its function is quicker than the
+    motion. New numbers and numbers of motions do not compile anew.
 
     **Raises:** `ValueError` for a wrong call.
     """
@@ -81,11 +74,10 @@ def poincare(
     require_concrete(
         "poincare",
         "the number of crossings depends on the values",
-        *(q0s, qd0s, duration, transient, t0, params, rtol, period),
+        *(q0s, qd0s, section, duration, transient, t0, params, rtol),
     )
-    if direction not in (-1, 0, 1):
-        raise ValueError(f"`direction` must be 1, -1 or 0, but is {direction!r}")
-    cut, label = as_cut(system, section, period, wrap, every)
+    section = as_section(section)
+    function = section.function(system)
     start = float(as_scalar(t0, "t0"))
     length = float(as_duration(duration))
     before = float(as_scalar(transient, "transient"))
@@ -95,16 +87,14 @@ def poincare(
             f"{before:g}"
         )
     tolerance = float(as_rtol(rtol, SECTION_RTOL))
-    slack = 0.0
-    if isinstance(cut, Clock):
-        # The clock strikes at the end as well, and not at the start, however that is rounded.
-        direction, slack = 1, _SLACK * float(cut.period)
-    found = crossings(
+    # A strobe counts at the end, and not at the start, however these are rounded.
+    slack = _SLACK * float(section.period) if isinstance(section, Strobe) else 0.0
+    crossed = crossings(
         system,
         q0s,
         rest_zero(system, qd0s),
-        cut,
-        direction=direction,
+        function,
+        direction=section.direction,
         duration=length + slack,
         since=start + before + slack,
         limit=None if limit is None else as_count(limit, "limit", 1),
@@ -113,24 +103,23 @@ def poincare(
         rtol=tolerance,
         progress=progress,
     )
-    if found.interrupted:
-        done = int(np.sum(found.status != Status.INTERRUPTED))
+    if crossed.interrupted:
+        done = int(np.sum(crossed.status != Status.INTERRUPTED))
         warnings.warn(
-            f"{system.name}: interrupted after {done} of {len(found.status)} motions; the "
+            f"{system.name}: interrupted after {done} of {len(crossed.status)} motions; the "
             "crossings found up to there are kept",
             stacklevel=2,
         )
     return PoincareSection(
-        times=found.met.t,
-        q=found.met.q,
-        qd=found.met.qd,
-        lanes=found.lanes,
-        values=found.met.value,
-        status=found.status,
-        ends=found.ends,
-        label=label,
-        direction=direction,
+        times=crossed.met.t,
+        q=crossed.met.q,
+        qd=crossed.met.qd,
+        lanes=crossed.lanes,
+        values=crossed.met.value,
+        status=crossed.status,
+        ends=crossed.ends,
+        section=section,
         rtol=tolerance,
-        params=found.params,
+        params=crossed.params,
         system=system,
     )

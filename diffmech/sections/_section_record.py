@@ -8,10 +8,12 @@ import jax
 import numpy as np
 
 from .._checks import require_kind
+from .._printing import aligned
 from .._records import write_csv
 from .._results import Status
 from .._typing import Params
 from ..model import AbstractSystem
+from ._sections import AbstractSection
 
 
 class PoincareSection(eqx.Module):
@@ -21,10 +23,10 @@ class PoincareSection(eqx.Module):
         times: of the crossings, shape (k,) [s].
         q, qd: the states there, shape (k, n).
         lanes: to which motion each belongs, shape (k,).
-        values: what is left of the section's function there, shape (k,).
+        values: of the section's function there, zero but for rounding, shape (k,).
         status: how each motion ended, shape (lanes,), as `Status`: EVENT if at `limit` crossings.
         ends: when, shape (lanes,) [s].
-        label: what the section is; direction: 1 rising, -1 falling, 0 both.
+        section: what was crossed: a `Plane`, a `Strobe` or a `Surface`.
         rtol: the tolerance of the integration.
         params: of the machine, as given: leaves may vary from motion to motion.
         system: the machine.
@@ -37,8 +39,7 @@ class PoincareSection(eqx.Module):
     values: np.ndarray
     status: np.ndarray
     ends: np.ndarray
-    label: str = eqx.field(static=True)
-    direction: int = eqx.field(static=True)
+    section: AbstractSection
     rtol: float = eqx.field(static=True)
     params: Params
     system: AbstractSystem
@@ -69,8 +70,7 @@ class PoincareSection(eqx.Module):
             values=self.values[own],
             status=self.status[index : index + 1],
             ends=self.ends[index : index + 1],
-            label=self.label,
-            direction=self.direction,
+            section=self.section,
             rtol=self.rtol,
             params=self._params_of(index),
             system=self.system,
@@ -82,26 +82,31 @@ class PoincareSection(eqx.Module):
 
         return jax.tree.map(own, self.params, self.system.params)
 
+    @property
+    def label(self) -> str:
+        """What was crossed, in words."""
+        return self.section.label(self.system)
+
     def __str__(self) -> str:
-        way = {1: "rising", -1: "falling", 0: "both ways"}[self.direction]
         counts, motions = self.counts, len(self.status)
-        lines = [
-            f"{self.system.name}: {len(self)} crossings of {self.label}, {way}",
-            f"  motions    {motions}, with {counts.min() if motions else 0} to "
-            f"{counts.max(initial=0)} crossings each",
+        least, most = (counts.min(), counts.max()) if motions else (0, 0)
+        rows = [
+            ("section", self.label),
+            ("motions", f"{motions}, with {least} to {most} crossings each"),
         ]
         if len(self):
-            lines += [
-                f"  times      {self.times.min():.6g} to {self.times.max():.6g} s",
-                f"  residual   {np.max(np.abs(self.values)):.2g} at most; rtol = {self.rtol:g}",
+            worst = np.max(np.abs(self.values))
+            rows += [
+                ("times", f"{self.times.min():.6g} to {self.times.max():.6g} s"),
+                ("residual", f"{worst:.2g} at most; rtol = {self.rtol:g}"),
             ]
         else:
-            lines.append(f"  times      none up to {self.ends.max(initial=0.0):g} s")
+            rows.append(("times", f"none up to {self.ends.max(initial=0.0):g} s"))
         for kind in Status:
             count = int(np.sum(self.status == kind))
             if count and kind not in (Status.OK, Status.EVENT):
-                lines.append(f"  {kind.name:<10} {count} motions: {kind.sentence}")
-        return "\n".join(lines)
+                rows.append((kind.name, f"{count} motions: {kind.sentence}"))
+        return aligned(rows, f"{self.system.name}: {len(self)} crossings")
 
     def to_csv(self, path: str | Path, *, overwrite: bool = False) -> Path:
         """Write lane, time, coordinates and rates as columns with a header."""

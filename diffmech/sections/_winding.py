@@ -22,7 +22,8 @@ def winding_number(
 
     where sₖ from 0 to 1 is how much of the motion has passed and Δ is 1 return, or the time
     between samples. The weights g make the mean of a quasi-periodic motion converge faster than
-    any power of its length (Das et al., Nonlinearity 30 (2017) 4111); a chaotic one gains nothing.
+    any power of its length (S. Das, Y. Saiki, E. Sander & J. A. Yorke, Nonlinearity 30 (2017)
+    4111–4140); a chaotic one gains nothing.
 
     **Arguments:**
 
@@ -74,6 +75,6 @@ def _turns(
             )
         return np.diff(q[:, names.index(angle)]) / (2 * np.pi)
     trial_trace(angle, "angle", (), q[0], qd[0], ts[0], params)
-    found = jax.vmap(angle, in_axes=(0, 0, 0, None))(q, qd, ts, params)
-    turns = np.diff(np.asarray(found, float) / (2 * np.pi))
+    angles = jax.vmap(angle, in_axes=(0, 0, 0, None))(q, qd, ts, params)
+    turns = np.diff(np.asarray(angles, float) / (2 * np.pi))
     return turns % 1.0 if isinstance(motion, PoincareSection) else turns - np.round(turns)

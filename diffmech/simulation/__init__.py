@@ -7,10 +7,11 @@ from ._action import (
     motion_between as motion_between,
 )
 from ._events import Event as Event
-from ._files import RUN_FILE as RUN_FILE, SystemOnFile as SystemOnFile, load as load, save as save
 from ._installation import installation as installation
+from ._load import RUN_FILE as RUN_FILE, load_run as load_run
 from ._methods import methods as methods
 from ._report import Report as Report
 from ._simulate import SimulationError as SimulationError, simulate as simulate
+from ._system_on_file import SystemOnFile as SystemOnFile
 from ._tournament import Entry as Entry, Tournament as Tournament, tournament as tournament
 from ._trajectory import Trajectory as Trajectory

@@ -20,8 +20,8 @@ from ..motion import (
     power_of,
     unpack,
 )
-from ._run import SMALLEST_STEP_IN_EPS, End, Run, Settings
-from ._trajectory import Trajectory
+from ._run import SMALLEST_STEP_IN_EPS, Run
+from ._run_data import End, RunData, Settings
 
 _FAILED_STEP = 1e-6  # of the duration: how far to look ahead of a failed adaptive step
 _RUNAWAY = 1e6  # times its initial size: a motion that far out has blown up, and may overflow
@@ -130,24 +130,24 @@ def _shortest_step(goal: AnyArray) -> float:
     return SMALLEST_STEP_IN_EPS * float(np.finfo(goal.dtype).eps) * abs(float(goal))
 
 
-def reason(trajectory: Trajectory) -> str:
+def reason(run: RunData) -> str:
     """The sentence behind a failed run, with its own numbers."""
-    status, end, settings = trajectory.status, trajectory.end, trajectory.settings
+    status, end, settings = run.status, run.end, run.settings
     said = message(status)
     if settings.fixed and same(status, RESULTS.max_steps_reached):
         said = f"{said.partition(':')[0]}: raise `max_steps`, shorten the run, or lengthen `dt`"
     if same(status, RESULTS.non_finite_motion):
-        who = culprit(trajectory.system, end, trajectory.params, settings)
+        who = culprit(run.system, end, run.params, settings)
         return f"{said}; it is {who}" if who else said
-    least = _shortest_step(trajectory.goal)
+    least = _shortest_step(run.goal)
     if same(status, RESULTS.step_too_small) and least > _COARSE_TIME:
         return (
-            f"{said}. Or the run is too long: in times of {float(trajectory.goal):g} s steps below"
+            f"{said}. Or the run is too long: in times of {float(run.goal):g} s steps below"
             f" {least:.0e} s are lost in rounding"
         )
-    start = float(trajectory.ts[0])
-    done = int(trajectory.stats["accepted"]) + int(trajectory.stats["rejected"])
-    part = (float(end.t) - start) / (float(trajectory.goal) - start)
+    start = float(run.ts[0])
+    done = int(run.stats["accepted"]) + int(run.stats["rejected"])
+    part = (float(end.t) - start) / (float(run.goal) - start)
     if not same(status, RESULTS.max_steps_reached) or part <= 0:
         return said
     return (

@@ -1,15 +1,14 @@
 """From estimated errors to a verdict, which is never better than they are."""
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from .._results import RESULTS, same
 from ..model import Laws
-
-if TYPE_CHECKING:
-    from ._trajectory import Trajectory
+from ..motion import Energy
+from ._run_data import RunData
 
 _BELIEVABLE = 1e-2  # of a coordinate's range (at most of 1 rad for angles): two digits
 _HARDLY_MOVES = 1e-3  # range below this part of a coordinate's size that does not count as motion
@@ -33,13 +32,13 @@ class Judgement(NamedTuple):
     digits: np.ndarray
 
 
-def judge(trajectory: "Trajectory", error: np.ndarray) -> Judgement:
+def judge(run: RunData, error: np.ndarray) -> Judgement:
     """Judge a run by the errors of its coordinates, shape (k, n)."""
     if np.all(np.isnan(error)):
         return Judgement(math.nan, False, np.zeros(error.shape[1], int))
-    qs, atol = np.asarray(trajectory.qs), float(trajectory.settings.atol)
-    units = np.array(list(trajectory.system.coordinates.values()))
-    until, whole = _believable_until(np.asarray(trajectory.ts), qs, error, units, atol)
+    qs, atol = np.asarray(run.qs), float(run.settings.atol)
+    units = np.array(list(run.system.coordinates.values()))
+    until, whole = _believable_until(np.asarray(run.ts), qs, error, units, atol)
     sizes = _sizes(qs, units)
     digits = [_digits(e, s, atol) for e, s in zip(error[-1], sizes, strict=True)]
     return Judgement(until, whole, np.array(digits))
@@ -90,9 +89,9 @@ def _digits(error: float, size: float, atol: float) -> int:
     return int(np.clip(np.floor(np.log10(size / error)), 0, _ALL))
 
 
-def answer(trajectory: "Trajectory", error: np.ndarray, digits: np.ndarray) -> str:
+def answer(run: RunData, error: np.ndarray, digits: np.ndarray) -> str:
     """The final coordinates with their errors; only the worst one of a long list."""
-    qs, coordinates = np.asarray(trajectory.qs), list(trajectory.system.coordinates.items())
+    qs, coordinates = np.asarray(run.qs), list(run.system.coordinates.items())
     counted = np.where(digits < 0, _ALL + 1, digits)
     order = np.lexsort((-error[-1], counted))  # the fewest digits, then the largest error
     shown = range(len(coordinates)) if len(coordinates) <= 2 else order[:1]
@@ -104,7 +103,7 @@ def answer(trajectory: "Trajectory", error: np.ndarray, digits: np.ndarray) -> s
             continue
         value = f"{qs[-1, i]:.{max(digits[i], 1)}g} ± {error[-1, i]:.0e}"
         parts.append(f"{name} = {value} {unit}".rstrip() + f" ({_counted(int(digits[i]))})")
-    text = f"at t = {float(trajectory.ts[-1]):g} s: " + ", ".join(parts)
+    text = f"at t = {float(run.ts[-1]):g} s: " + ", ".join(parts)
     if len(coordinates) <= 2 or math.isnan(error[-1, 0]):
         return text
     return text + f", the worst of {len(coordinates)} coordinates"
@@ -116,34 +115,35 @@ def _counted(digits: int) -> str:
     return f"{digits} digit{'s' * (digits != 1)}"
 
 
-def _is_alarming(trajectory: "Trajectory", imbalance: float) -> bool:
+def _is_alarming(run: RunData, energies: Energy, imbalance: float) -> bool:
     """Whether energy is lost that neither rounding nor sampling at turning points explains."""
-    if not isinstance(trajectory.laws, Laws):
+    if not isinstance(run.laws, Laws):
         return False
-    total = np.asarray(trajectory.energies.total)
-    gap = np.max(np.abs(total - total[0] - np.asarray(trajectory.work)))
+    total = np.asarray(energies.total)
+    gap = np.max(np.abs(total - total[0] - np.asarray(run.work)))
     rounding = _ENERGY_ROUNDING * np.max(np.abs(total))
     return not imbalance <= _ENERGY_ALARM and not gap <= rounding
 
 
 def verdict(
-    trajectory: "Trajectory",
+    run: RunData,
+    energies: Energy,
     judgement: Judgement,
     error: np.ndarray,
     imbalance: float,
     definite: bool,
 ) -> str:
     """All of it in one sentence, or two."""
-    end = float(trajectory.ts[-1])
-    failed = not same(trajectory.status, RESULTS.successful, RESULTS.event_occurred)
-    if failed and len(trajectory.ts) < 2:
-        return f"Stopped at t = {float(trajectory.end.t):g} s, before the first sample."
-    prefix = f"Stopped at t = {float(trajectory.end.t):g} s. " if failed else ""
+    end = float(run.ts[-1])
+    failed = not same(run.status, RESULTS.successful, RESULTS.event_occurred)
+    if failed and len(run.ts) < 2:
+        return f"Stopped at t = {float(run.end.t):g} s, before the first sample."
+    prefix = f"Stopped at t = {float(run.end.t):g} s. " if failed else ""
     if not definite:
         prefix += (
             "Not a motion of real masses: the mass matrix is not positive definite. As numbers: "
         )
-    if _is_alarming(trajectory, imbalance):
+    if _is_alarming(run, energies, imbalance):
         return prefix + (
             f"Not believable: {imbalance:.0e} of the energy is unaccounted for; "
             "use a tighter tolerance or a smaller step."

@@ -10,7 +10,7 @@ import numpy as np
 from .._checks import in_force
 from ..motion import as_stabilisation, stabilisation_as_data
 from ._methods import as_solver, method_name, methods, stiff_solver
-from ._run import Settings
+from ._run_data import Settings
 
 _STIFF = "stiff"  # the solver that `simulate` takes for stiff penalties
 

@@ -1,7 +1,6 @@
 """One run: the host's loop around the compiled stretches."""
 
 import operator
-import time
 from typing import Any, NamedTuple
 
 import diffrax
@@ -14,50 +13,18 @@ from .._batches import padded_times
 from .._checks import is_traced
 from .._progress import Progress
 from .._results import RESULTS, Result, same
+from .._stretches import stretches
 from .._typing import AnyArray, Params, Scalar
 from ..model import AbstractSystem
-from ..motion import AbstractStabilisation, Field, Nullspace, unpack
-from ._events import Event
+from ..motion import Field, Nullspace, unpack
 from ._manifold import OnConstraints, on_constraints, stays_on_constraints
 from ._march import STALL_STEPS, March, Problem, advance, begin, stalled
 from ._methods import with_tolerances
+from ._run_data import End, Settings
 from ._sample_controller import LandOnSamples
 
 _FIRST_STEP = 1e-5  # of the duration
 SMALLEST_STEP_IN_EPS = 4.0  # of the largest time
-_FIRST_STRETCH = 1000  # steps
-_STRETCH_SECONDS = 0.5  # wall clock between two looks at Ctrl-C and the progress bar
-
-
-class Settings(eqx.Module):
-    """How a run is made: everything besides the system, its parameters and its start."""
-
-    solver: diffrax.AbstractSolver = eqx.field(static=True)
-    method: str = eqx.field(static=True)  # the solver's name
-    rtol: AnyArray
-    atol: AnyArray
-    dt: AnyArray | None  # None: adaptive
-    longest: AnyArray  # bound on adaptive steps [s]; infinite unless a second run must be finer
-    events: tuple[Event, ...]
-    event_names: tuple[str, ...] = eqx.field(static=True)
-    max_steps: int = eqx.field(static=True)
-    dense: bool = eqx.field(static=True)
-    gradient: str = eqx.field(static=True)
-    stabilise: AbstractStabilisation | None = None  # None: there are no constraints
-
-    @property
-    def fixed(self) -> bool:
-        """Whether the step is constant."""
-        return self.dt is not None
-
-
-class End(NamedTuple):
-    """Where a run ended: time [s], coordinates, rates and work [J] there."""
-
-    t: AnyArray
-    q: AnyArray
-    qd: AnyArray
-    work: AnyArray
 
 
 class Run(NamedTuple):
@@ -154,37 +121,35 @@ def run_in_stretches(
     times = padded_times(ts)
     march = begin(problem, t0, t1, dt, y0, len(times))
     dense: list[tuple[np.ndarray, Any]] = []
-    stretch, status = _FIRST_STRETCH, None
+    status: Result | None = None
     mark = (0, start)  # steps and time when progress was last looked at
+
+    def taken() -> int:
+        return int(march.accepted) + int(march.rejected)
+
+    def going() -> bool:
+        return same(march.result, RESULTS.successful) and float(march.t) < float(t1)
+
     try:
         with Progress(total, progress, label) as bar:
-            while True:
-                done = int(march.accepted) + int(march.rejected)
-                left = settings.max_steps - done
-                if not same(march.result, RESULTS.successful) or float(march.t) >= float(t1):
-                    break
+            for stretch in stretches(taken, going):
+                left = settings.max_steps - taken()
                 if left <= 0:
                     status = RESULTS.max_steps_reached
                     break
-                clock = time.perf_counter()
                 march = jax.block_until_ready(
                     advance(problem, times, t1, march, np.asarray(min(stretch, left), np.int32))
                 )
                 if settings.dense:
                     dense.append(_fetch_dense(march))
-                taken = int(march.accepted) + int(march.rejected) - done
-                if done:  # the first stretch may have been compiled: its time says nothing
-                    pace = taken / max(time.perf_counter() - clock, 1e-6)
-                    stretch = int(np.clip(pace * _STRETCH_SECONDS, 20, 10**6))
                 bar.update(float(march.t) - start)
-                done += taken
-                if done - mark[0] >= STALL_STEPS:
+                if taken() - mark[0] >= STALL_STEPS:
                     status = stalled(march, start, total, mark)
                     if status is not None:
                         break
-                    mark = (done, float(march.t))
+                    mark = (taken(), float(march.t))
     except KeyboardInterrupt:
-        if same(march.result, RESULTS.successful) and float(march.t) < float(t1):
+        if going():
             status = RESULTS.interrupted
     run = _finish(march, ts, status, dense, problem)
     return run._replace(

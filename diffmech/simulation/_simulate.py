@@ -34,7 +34,8 @@ from ..motion import (
 from ._events import Events, as_events
 from ._failure import explain, reason
 from ._methods import DEFAULT_METHOD, as_solver, method_name, require_suitable, stiff_solver
-from ._run import Run, Settings, run_in_stretches
+from ._run import Run, run_in_stretches
+from ._run_data import Settings
 from ._times import require_resolved, require_step, sample_times
 from ._traced import run_traced
 from ._trajectory import Trajectory

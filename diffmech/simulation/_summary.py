@@ -1,19 +1,18 @@
 """A run in a few numbers, as JSON can hold them."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from .._records import finite_or_none
 from .._results import name_of
+from ._report import Report
+from ._run_data import RunData
 
-if TYPE_CHECKING:
-    from ._trajectory import Trajectory
 
-
-def summarise(run: "Trajectory") -> dict[str, Any]:
+def summarise(run: RunData, report: Report) -> dict[str, Any]:
     """Where the run ended and why to believe it; numbers that are not finite become None."""
-    names, report = list(run.system.coordinates), run.report()
+    names = list(run.system.coordinates)
 
     def by_name(values: Any) -> dict[str, float | None]:
         return dict(zip(names, map(finite_or_none, np.asarray(values).tolist()), strict=True))

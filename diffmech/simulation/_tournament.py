@@ -7,6 +7,7 @@ from typing import Any
 import equinox as eqx
 import numpy as np
 
+from .._printing import tabled
 from .._results import RESULTS, message, same
 from .._typing import Coordinates, Number, Params
 from ..model import AbstractSystem
@@ -31,7 +32,7 @@ class Entry(eqx.Module):
     Attributes:
         name: of the way; `method`: of the solver.
         run: the `Trajectory`.
-        place, rate: the largest |φ| and |φ̇| at the samples.
+        residual, rate_residual: the largest |φ| and |φ̇| (or |A q̇ + a|) at the samples.
         imbalance: of the energy, as in a report.
         error: the largest difference of a coordinate from the reference, at any sample.
         steps: accepted and rejected.
@@ -42,8 +43,8 @@ class Entry(eqx.Module):
     name: str = eqx.field(static=True)
     method: str = eqx.field(static=True)
     run: Trajectory
-    place: float = eqx.field(static=True)
-    rate: float = eqx.field(static=True)
+    residual: float = eqx.field(static=True)
+    rate_residual: float = eqx.field(static=True)
     imbalance: float = eqx.field(static=True)
     error: float = eqx.field(static=True)
     steps: int = eqx.field(static=True)
@@ -68,14 +69,12 @@ class Tournament(eqx.Module):
         header = ("way", "method", "|φ|", "|φ̇|", "energy", "error", "steps", "time")
         rows: list[tuple[str, ...]] = [header]
         for e in self.entries:
-            numbers = [f"{x:.0e}" for x in (e.place, e.rate, e.imbalance, e.error)]
+            sizes = (e.residual, e.rate_residual, e.imbalance, e.error)
+            numbers = [f"{x:.0e}" for x in sizes]
             rows.append((e.name, e.method, *numbers, str(e.steps), f"{1e3 * e.seconds:.3g} ms"))
-        widths = [max(len(row[i]) for row in rows) for i in range(len(header))]
-        lines = []
-        for row, ended in zip(rows, ["", *(e.ended for e in self.entries)], strict=True):
-            cells = [row[0].ljust(widths[0]), row[1].ljust(widths[1])]
-            cells += [cell.rjust(width) for cell, width in zip(row[2:], widths[2:], strict=True)]
-            lines.append("  ".join(cells) + (f"  {ended}" if ended else ""))
+        lines = tabled(rows, left=(0, 1)).splitlines()
+        endings = ["", *(e.ended for e in self.entries)]
+        lines = [f"{line}  {end}".rstrip() for line, end in zip(lines, endings, strict=True)]
         return "\n".join([*lines, f"error: against {self.reference}"])
 
 
@@ -144,7 +143,7 @@ def tournament(
 
 
 def _entry(run: Trajectory, reference: Trajectory, seconds: float) -> Entry:
-    held, count = run.held, len(run.ts)
+    count = len(run.ts)
     gap = np.abs(np.asarray(run.qs) - np.asarray(reference.qs)[:count])
     ended = ""
     if not same(run.status, RESULTS.successful):
@@ -153,8 +152,8 @@ def _entry(run: Trajectory, reference: Trajectory, seconds: float) -> Entry:
         name=str(run.settings.stabilise),
         method=run.settings.method,
         run=run,
-        place=float(np.max(np.abs(held.place))),
-        rate=float(np.max(np.abs(held.rate))),
+        residual=float(np.max(np.abs(run.constraints.residual))),
+        rate_residual=float(np.max(np.abs(run.constraints.rate_residual))),
         imbalance=run.report(second_run=False).imbalance,
         error=float(np.max(gap)),
         steps=int(run.stats["accepted"]) + int(run.stats["rejected"]),

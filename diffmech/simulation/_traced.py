@@ -15,7 +15,8 @@ from ..model import AbstractSystem
 from ..motion import Field, unpack
 from ._events import Event
 from ._manifold import on_constraints
-from ._run import End, Run, Settings, controller_of, first_step, solver_of
+from ._run import Run, controller_of, first_step, solver_of
+from ._run_data import End, Settings
 
 _EVENT_TOLERANCE = 1e-12  # of the root find under a trace [relative, and in s]
 

@@ -5,7 +5,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
-import diffrax
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -13,27 +12,31 @@ import numpy as np
 
 from .._batches import in_batches
 from .._checks import as_array, in_force, is_traced
-from .._records import write_csv
-from .._results import RESULTS, Result, same
+from .._records import require_writable, write_csv
+from .._results import RESULTS, same
 from .._typing import AnyArray, Number, Params, Samples, Times
 from .._void import void
-from ..model import AbstractSystem, ExplicitLaws, Laws
 from ..motion import (
     BodyState,
     Energy,
     Reaction,
     body_states_along,
     energy_of,
-    is_holonomic,
     reactions_along,
     require_parts,
     unpack,
 )
-from ._constraint_record import ConstraintRecord, held_along, is_constrained
-from ._manifold import on_constraints
-from ._path import MotionPath, place_knot
+from ._between import knots_along, states_between
+from ._constraint_record import (
+    ConstraintRecord,
+    closest_approaches,
+    constraints_along,
+    restricts_rates_only,
+)
 from ._report import Report, assess
-from ._run import End, Settings
+from ._run_data import RunData
+from ._run_file import RunOnFile, write_run
+from ._second_run import estimate_errors, unknown_errors
 from ._summary import summarise
 
 _T = TypeVar("_T")
@@ -73,33 +76,7 @@ def _energies(laws: Any, ts: Times, qs: Samples, qds: Samples, params: Params) -
     return jax.vmap(lambda t, q, qd: energy_of(laws, q, qd, t, params))(ts, qs, qds)
 
 
-@eqx.filter_jit
-def _knots(laws: Any, ts: Times, qs: Samples, qds: Samples, params: Params) -> AnyArray:
-    return jax.vmap(lambda t, q, qd: place_knot(laws, t, q, qd, params))(ts, qs, qds)
-
-
-@eqx.filter_jit
-def _on_paths(
-    what: None, t: AnyArray, t0: AnyArray, t1: AnyArray, start: AnyArray, end: AnyArray, _: None
-) -> AnyArray:
-    """y at times t between knots, shape (k, 2n + 1); no work. The same for every machine."""
-
-    def at(t: AnyArray, t0: AnyArray, t1: AnyArray, start: AnyArray, end: AnyArray) -> AnyArray:
-        first, last = (jnp.pad(knot, ((0, 0), (0, 1))) for knot in (start, end))
-        return MotionPath(t0=t0, t1=t1, start=first, end=last).evaluate(t)
-
-    return jax.vmap(at)(t, t0, t1, start, end)
-
-
-def _of_rates(run: "Trajectory") -> np.ndarray:
-    """Which rows restrict rates only, shape (m,)."""
-    laws = run.laws
-    if not is_constrained(laws):
-        return np.zeros(0, bool)
-    return ~is_holonomic(laws, run.qs[0], run.ts[0], run.params)  # pyright: ignore
-
-
-class Trajectory(eqx.Module):
+class Trajectory(RunData):
     """A motion, and the reasons to believe it.
 
     Attributes:
@@ -112,8 +89,8 @@ class Trajectory(eqx.Module):
             restrict rates A q̇ + a, shape (k, m); m = 0 without constraints.
         multipliers: λ at the samples, shape (k, m), columns named by `system.rows`; NaN where it
             is not unique.
-        held: `ConstraintRecord(place, rate, multipliers, distance)`, all that is known of the
-            constraints.
+        constraints: `ConstraintRecord(residual, rate_residual, multipliers, distance)`, all that
+            is known of the constraints.
         status: how the run ended, a member of `RESULTS`.
         event: name of the event that ended the run, or None.
         energies: total, kinetic and potential energy at the samples.
@@ -128,36 +105,12 @@ class Trajectory(eqx.Module):
     are NaN, and so is the end of a run that failed.
     """
 
-    ts: AnyArray
-    qs: AnyArray
-    qds: AnyArray
-    work: AnyArray
-    status: Result
-    stats: dict[str, Any]
-    params: Params
-    system: AbstractSystem
-    settings: Settings
-    end: End
-    goal: AnyArray  # time it was to end [s]
-    event_index: AnyArray
-    interpolation: diffrax.DenseInterpolation | None
-    version: tuple[int, ...] = eqx.field(static=True, default=())  # of the machine's functions
     _memo: _Memo = eqx.field(default_factory=_Memo)
 
-    @property
-    def laws(self) -> Laws | ExplicitLaws:
-        """The machine's functions.
-
-        Raises:
-            ValueError: something that they read from outside has changed since the run.
-        """
-        laws = self.system.laws
-        if self.version and laws.version != self.version:
-            raise ValueError(
-                f"{self.system.name!r} reads numbers from outside that have changed since this "
-                "run, so nothing new can be computed from it: run it again"
-            )
-        return laws
+    @classmethod
+    def of(cls, data: RunData) -> "Trajectory":
+        """A record of these samples."""
+        return cls(**{field.name: getattr(data, field.name) for field in dataclasses.fields(data)})
 
     def single_run(self) -> "Trajectory":
         """This run, if it is a single one outside of transformations, without their padding."""
@@ -178,14 +131,6 @@ class Trajectory(eqx.Module):
         return dataclasses.replace(self, **arrays, _memo=_Memo())
 
     @property
-    def event(self) -> str | None:
-        """Name of the event that ended the run, or None."""
-        if np.ndim(self.event_index) != 0:
-            raise ValueError("this is a batch of runs: look at `event_index`, -1 means none")
-        index = int(self.event_index)
-        return self.settings.event_names[index] if index >= 0 else None
-
-    @property
     def energies(self) -> Energy:
         """Total, kinetic and potential energy at the samples, each of shape (k,) [J]."""
         if np.ndim(self.qs) != 2:
@@ -196,25 +141,25 @@ class Trajectory(eqx.Module):
         )
 
     @property
-    def held(self) -> ConstraintRecord:
-        """Violations, multipliers and distance from rank loss at the samples."""
+    def constraints(self) -> ConstraintRecord:
+        """Residuals, multipliers and distance from rank loss at the samples."""
         if np.ndim(self.qs) != 2:
             self.single_run()
         return self._memo.get(
-            "held",
-            lambda: held_along(self.laws, self.ts, self.qs, self.qds, self.params),
+            "constraints",
+            lambda: constraints_along(self.laws, self.ts, self.qs, self.qds, self.params),
         )
 
     @property
     def residuals(self) -> AnyArray:
         """φ at the samples, or A q̇ + a of rows that restrict rates only; shape (k, m)."""
-        held = self.held
-        return jnp.where(held.place == 0, jnp.where(_of_rates(self), held.rate, 0.0), held.place)
+        left, rate_left = self.constraints[:2]
+        return jnp.where(left == 0, jnp.where(restricts_rates_only(self), rate_left, 0.0), left)
 
     @property
     def multipliers(self) -> AnyArray:
-        """λ at the samples, shape (k, m); NaN where it is not unique."""
-        return self.held.multipliers
+        """λ in M q̈ + b = Jᵀλ at the samples, shape (k, m); NaN where it is not unique."""
+        return self.constraints.multipliers
 
     def bodies(self) -> dict[str, BodyState]:
         """Every body of a machine of parts along the run, by name; arrays of shape (k, ...)."""
@@ -256,26 +201,14 @@ class Trajectory(eqx.Module):
                 f"`t` must lie within the run, {float(first):g} to {float(last):g} s, but is {t}"
             )
         flat = times.reshape(-1)
-        if self.interpolation is not None:
-            ys = jax.vmap(self.interpolation.evaluate)(flat)
-        else:
-            ys = self._between_samples(flat)
-        ys = on_constraints(self.laws, self.settings.stabilise, flat, ys, self.params)
+        dense = self.interpolation is not None
+        knots = None if dense else self._memo.get("knots", lambda: knots_along(self))
+        ys = states_between(self, flat, knots)
         if is_traced(inside):
             ys = void(ys, ~inside.reshape(-1))
         q, qd, _ = unpack(ys)
         shape = (*times.shape, self.qs.shape[1])
         return q.reshape(shape), qd.reshape(shape)
-
-    def _between_samples(self, t: AnyArray) -> AnyArray:
-        """y on the path between the two samples around each time, shape (k, 2n + 1); no work."""
-        columns = (self.ts, self.qs, self.qds)
-        knots = self._memo.get("knots", lambda: in_batches(_knots, self.laws, columns, self.params))
-        array = jnp if is_traced(self.ts, knots, t) else np
-        ts, knots = array.asarray(self.ts), array.asarray(knots)
-        left = array.clip(array.searchsorted(ts, t, side="right") - 1, 0, len(ts) - 2)
-        ends = (ts[left], ts[left + 1], knots[left], knots[left + 1])
-        return in_batches(_on_paths, None, (t, *ends))
 
     def report(self, *, second_run: bool | None = None, progress: bool | None = None) -> Report:
         """Why this run can be believed, and for how long; made once, on first use.
@@ -291,7 +224,13 @@ class Trajectory(eqx.Module):
             interrupted = same(run.status, RESULTS.interrupted)
             second_run = with_errors or not (without or interrupted)
         key = _REPORTS[0 if second_run else 1]
-        return self._memo.get(key, lambda: assess(run, second_run=second_run, progress=progress))
+
+        def assessed() -> Report:
+            errors = estimate_errors(run, progress) if second_run else unknown_errors(run)
+            approaches = closest_approaches(run, run.constraints, run)
+            return assess(run, run.energies, run.constraints, approaches, errors)
+
+        return self._memo.get(key, assessed)
 
     def __str__(self) -> str:
         if is_traced(self.qs, self.params):
@@ -302,21 +241,29 @@ class Trajectory(eqx.Module):
 
     def summary(self) -> dict[str, Any]:
         """The final state and the report as a dictionary that JSON can hold."""
-        return summarise(self.single_run())
+        run = self.single_run()
+        return summarise(run, run.report())
 
-    def remembering(self, report: Report, energies: Energy, held: ConstraintRecord) -> "Trajectory":
+    def remembering(
+        self, report: Report, energies: Energy, constraints: ConstraintRecord
+    ) -> "Trajectory":
         """The same run with what is computed from it known already, as when read from a file."""
         compared = not np.all(np.isnan(report.error))
         self._memo.get(_REPORTS[0 if compared else 1], lambda: report)
         self._memo.get("energies", lambda: energies)
-        self._memo.get("held", lambda: held)
+        self._memo.get("constraints", lambda: constraints)
         return self
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> Path:
-        """Write the run and its report to a checksummed `.npz`; `diffmech.load` reads it back."""
-        from ._files import save  # the file format knows this record, not the other way round
+        """Write the run and its report to a checksummed `.npz`, all of it or nothing.
 
-        return save(self.single_run(), path, overwrite=overwrite)
+        `diffmech.load` reads it back. Functions are not written: `load` takes the machine again,
+        and a method that has no name; of events their names are kept. Dense output is not written.
+        """
+        require_writable(path, overwrite=overwrite)
+        run = self.single_run()
+        kept = RunOnFile(run, run.report(), run.energies, run.constraints)
+        return write_run(kept, path, overwrite=overwrite)
 
     def to_csv(self, path: str | Path, *, overwrite: bool = False) -> Path:
         """Write time, coordinates, rates, energy, work and multipliers as columns with a header."""

@@ -7,7 +7,8 @@ q = (qA, qB) [rad]: qA of the rod from the downward vertical, qB of the plate ab
 qA = qB = 0 body and world axes agree: n_z up, the rod along −n_z, the plate's normal along b_x
 (the inertias say so: IBx = IBy + IBz is the thin plate's largest moment).
 
-T. R. Kane, Int. J. Mech. Eng. Education 2 (1974) 45; numbers as in MotionGenesis.
+T. R. Kane, "Mechanical demonstration of mathematical stability and instability", International
+Journal of Mechanical Engineering Education 2(4) (1974) 45-47; numbers as in MotionGenesis.
 """
 
 import equinox as eqx
@@ -81,15 +82,15 @@ def babyboot() -> System:
         lagrangian,
         coordinates={"qA": "rad", "qB": "rad"},
         params=Params(
-            g=9.81,  # pyright: ignore[reportArgumentType]
-            LA=0.075,  # pyright: ignore[reportArgumentType]
-            LB=0.20,  # pyright: ignore[reportArgumentType]
-            mA=0.01,  # pyright: ignore[reportArgumentType]
-            mB=0.1,  # pyright: ignore[reportArgumentType]
-            IA=5e-6,  # pyright: ignore[reportArgumentType]
-            IBx=2.5e-4,  # pyright: ignore[reportArgumentType]
-            IBy=0.5e-4,  # pyright: ignore[reportArgumentType]
-            IBz=2e-4,  # pyright: ignore[reportArgumentType]
+            g=9.81,
+            LA=0.075,
+            LB=0.20,
+            mA=0.01,
+            mB=0.1,
+            IA=5e-6,
+            IBx=2.5e-4,
+            IBy=0.5e-4,
+            IBz=2e-4,
         ),
         landmarks=landmarks,
         links=((0, 1),),

@@ -41,7 +41,7 @@ def double_pendulum() -> System:
     return System(
         lagrangian,
         coordinates={"theta1": "rad", "theta2": "rad"},
-        params=Params(masses=[1.0, 1.0], lengths=[1.0, 1.0], gravity=9.81),  # pyright: ignore[reportArgumentType]
+        params=Params(masses=np.ones(2), lengths=np.ones(2), gravity=9.81),
         landmarks=landmarks,
         links=((0, 1), (1, 2)),
         starts={

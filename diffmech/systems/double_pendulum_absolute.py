@@ -87,7 +87,7 @@ def double_pendulum_absolute(
         coordinates={
             f"{c}{i}": u for i in (1, 2) for c, u in (("x", "m"), ("y", "m"), ("phi", "rad"))
         },
-        params=Params(masses, both, gravity),  # pyright: ignore[reportArgumentType]
+        params=Params(masses, both, gravity),
         constraints=[Holonomic(pivot, name="pivot"), Holonomic(joint, name="joint")],
         landmarks=landmarks,
         links=((0, 1), (2, 3)),

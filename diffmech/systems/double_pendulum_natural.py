@@ -102,7 +102,7 @@ def double_pendulum_natural() -> System:
     return System(
         lagrangian,
         coordinates={"xB": "m", "yB": "m", "u2x": "1", "u2y": "1"},
-        params=Params(lAB=0.3, m1=2.0, a1=0.2, b1=0.05, IZ1=0.2, m2=1.5, a2=0.1, IZ2=0.3, g=9.81),  # pyright: ignore[reportArgumentType]
+        params=Params(lAB=0.3, m1=2.0, a1=0.2, b1=0.05, IZ1=0.2, m2=1.5, a2=0.1, IZ2=0.3, g=9.81),
         constraints=[Holonomic(arm, name="arm"), Holonomic(unit, name="unit")],
         landmarks=landmarks,
         faces=((4, 5, 6, 7), (8, 9, 10, 11)),

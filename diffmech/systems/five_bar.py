@@ -46,7 +46,7 @@ def five_bar(
     return System(
         lagrangian,
         coordinates={f"theta{i}": "rad" for i in (1, 2, 3, 4)},
-        params=Params(density * rods, rods, base, gravity),  # pyright: ignore[reportArgumentType]
+        params=Params(density * rods, rods, base, gravity),
         constraints=Holonomic(closure, name="closure"),
         landmarks=landmarks,
         links=((0, 1), (1, 2), (2, 3), (3, 4)),

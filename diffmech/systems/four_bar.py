@@ -115,8 +115,8 @@ def four_bar(
         raise ValueError(f"there is no four-bar {quoted(kind)}.{suggestion(kind, KINDS)}")
     if (lengths is None) != (ground is None):
         raise ValueError("`lengths` and `ground` must be given together, but one is missing")
-    rods, base = KINDS[kind] if lengths is None else (lengths, ground)
-    rods, base = np.asarray(as_array(rods)), float(base)  # pyright: ignore[reportArgumentType]
+    rods, base = KINDS[kind] if lengths is None or ground is None else (lengths, ground)
+    rods, base = np.asarray(as_array(rods)), float(base)
     if rods.shape != (3,):
         raise ValueError(f"`lengths` must be three numbers, but has shape {rods.shape}")
     angles = _closed(rods, base)
@@ -126,7 +126,7 @@ def four_bar(
     return System(
         lagrangian,
         coordinates={f"theta{i}": "rad" for i in (1, 2, 3)},
-        params=Params(density * rods, rods, base, gravity),  # pyright: ignore[reportArgumentType]
+        params=Params(density * rods, rods, base, gravity),
         constraints=Holonomic(closure, name="closure"),
         landmarks=landmarks,
         links=((0, 1), (1, 2), (2, 3)),

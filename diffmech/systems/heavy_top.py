@@ -5,7 +5,9 @@ origin, z up. In the default convention "ZXZ" the angles are precession, nutatio
 the upward vertical) and spin; its pole is the vertical. "XYZ" is regular there (two tilts and the
 spin): the chart for a sleeping top. Steady motions and limits: `diffmech.systems.tops`.
 
-The default numbers and start are those of Terze et al., Multibody Syst. Dyn. 38 (2016) 201.
+The default numbers and start are those of Z. Terze, A. Müller and D. Zlatar, "Singularity-free time
+integration of rotational quaternions using non-redundant ordinary differential equations",
+Multibody System Dynamics 38(3) (2016) 201-225.
 """
 
 import math

@@ -115,7 +115,7 @@ def n_four_bar(
     return System(
         lagrangian,
         coordinates=dict.fromkeys(names, "rad"),
-        params=Params(density * crank, density * coupler, crank, coupler, gravity),  # pyright: ignore[reportArgumentType]
+        params=Params(density * crank, density * coupler, crank, coupler, gravity),
         constraints={f"loop{i + 1}": Holonomic(Loop(i)) for i in range(n)},
         landmarks=landmarks,
         links=[(i, tip + i) for i in range(n + 1)] + [(tip + i, tip + i + 1) for i in range(n)],

@@ -109,7 +109,7 @@ def n_link(
             inertias=mass * length**2 / 12 if inertias is None else per_link(inertias, "inertias"),
             lengths=length,
             centres=length / 2 if centres is None else per_link(centres, "centres"),
-            gravity=gravity,  # pyright: ignore[reportArgumentType]
+            gravity=gravity,
             stiffnesses=per_link(stiffnesses, "stiffnesses"),
             frictions=per_link(frictions, "frictions"),
             torques=per_link(torques, "torques"),

@@ -37,7 +37,7 @@ def pendulum(mass: Number = 1.0, length: Number = 1.0, gravity: Number = 9.81) -
     return System(
         lagrangian,
         coordinates={"theta": "rad"},
-        params=Params(mass, length, gravity),  # pyright: ignore[reportArgumentType]
+        params=Params(mass, length, gravity),
         landmarks=landmarks,
         links=((0, 1),),
         starts={

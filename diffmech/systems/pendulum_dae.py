@@ -48,7 +48,7 @@ def pendulum_dae(mass: Number = 1.0, length: Number = 1.0, gravity: Number = 9.8
     return System(
         lagrangian,
         coordinates={"x": "m", "y": "m"},
-        params=Params(mass, length, gravity),  # pyright: ignore[reportArgumentType]
+        params=Params(mass, length, gravity),
         constraints=Holonomic(stretch, name="rod"),
         landmarks=landmarks,
         links=((0, 1),),

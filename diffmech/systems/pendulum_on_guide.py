@@ -62,7 +62,7 @@ def pendulum_on_guide(
     return System(
         lagrangian,
         coordinates={"x": "m", "y": "m"},
-        params=Params(mass, length, amplitude, frequency, gravity),  # pyright: ignore[reportArgumentType]
+        params=Params(mass, length, amplitude, frequency, gravity),
         constraints=Holonomic(stretch, name="rod"),
         landmarks=landmarks,
         links=((0, 1), (2, 3)),

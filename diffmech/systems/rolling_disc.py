@@ -79,8 +79,8 @@ def touching(q: Vector, t: Scalar, params: Params) -> dict[str, AbstractPart]:
 
 def parts(q: Vector, t: Scalar, params: Params) -> dict[str, AbstractPart]:
     """The same, rolling."""
-    made = touching(q, t, params)
-    return {**made, "rolling": Hold.rolling(pose_of(q, params), at=[q[0], q[1], 0.0])}
+    sliding = touching(q, t, params)
+    return {**sliding, "rolling": Hold.rolling(pose_of(q, params), at=[q[0], q[1], 0.0])}
 
 
 def moments_of(params: Params) -> tuple[Any, Any]:
@@ -134,8 +134,8 @@ def _by_momentum(q: Vector, qd: Vector, t: Scalar, params: Params) -> Vector:
 
 def _energy(q: Vector, qd: Vector, t: Scalar, params: Params) -> Scalar:
     """T + V [J]."""
-    made, rates = placed(touching, q, qd, t, params)
-    return kinetic_of(made, rates) + potential_of(made)
+    placed_parts, rates = placed(touching, q, qd, t, params)
+    return kinetic_of(placed_parts, rates) + potential_of(placed_parts)
 
 
 def rolling_rates(params: Params, phi: Number, rates: Any) -> np.ndarray:

@@ -92,7 +92,7 @@ def slider_crank(
     return System(
         lagrangian,
         coordinates={"theta": "rad", "phi": "rad", "x": "m"},
-        params=Params(crank_mass, rod_mass, slider_mass, crank, rod, gravity),  # pyright: ignore[reportArgumentType]
+        params=Params(crank_mass, rod_mass, slider_mass, crank, rod, gravity),
         constraints=Holonomic(wrist, name="wrist"),
         landmarks=landmarks,
         links=((0, 1), (1, 2)),

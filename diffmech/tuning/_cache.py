@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from .._printing import aligned
 from ._host import cache_home
 from ._program_store import Contents, ProgramStore, UnusableError, contents, shrink
 
@@ -53,12 +54,13 @@ class Cache:
 
     def __str__(self) -> str:
         state = "active" if self.active else f"not active: {self.reason}"
-        return "\n".join(
+        sizes = f"{_megabytes(self.size)} of {_megabytes(self.limit)}"
+        return aligned(
             [
-                f"cache     {state}",
-                f"folder    {self.folder or 'none'}",
-                f"programs  {self.programs}, {_megabytes(self.size)} of {_megabytes(self.limit)}",
-                f"process   {self.hits} found, {self.misses} compiled and kept",
+                ("cache", state),
+                ("folder", str(self.folder or "none")),
+                ("programs", f"{self.programs}, {sizes}"),
+                ("process", f"{self.hits} found, {self.misses} compiled and kept"),
             ]
         )
 
@@ -140,12 +142,12 @@ def current_cache() -> Cache:
 
 def cache_line() -> str:
     """The cache in one line."""
-    found = current_cache()
-    if not found.active:
-        return f"not active: {found.reason}"
+    kept = current_cache()
+    if not kept.active:
+        return f"not active: {kept.reason}"
     return (
-        f"{found.folder}: {found.programs} programs, {_megabytes(found.size)} of "
-        f"{_megabytes(found.limit)}; {found.hits} found by this process, {found.misses} compiled"
+        f"{kept.folder}: {kept.programs} programs, {_megabytes(kept.size)} of "
+        f"{_megabytes(kept.limit)}; {kept.hits} found by this process, {kept.misses} compiled"
     )
 
 

@@ -95,12 +95,12 @@ class ProgramStore:
 
     def _begin(self) -> tuple[Path, int]:
         """A folder for this process, locked before it gets the name that others look for."""
-        made = Path(tempfile.mkdtemp(prefix=_BEING_MADE, dir=self.folder))
-        lock = os.open(made / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        own = Path(tempfile.mkdtemp(prefix=_BEING_MADE, dir=self.folder))
+        lock = os.open(own / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         if fcntl is not None:
             with contextlib.suppress(OSError):  # a file system without locks
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        return made.rename(made.with_name(made.name.replace(_BEING_MADE, _AT_WORK))), lock
+        return own.rename(own.with_name(own.name.replace(_BEING_MADE, _AT_WORK))), lock
 
     def _sound_entries(self) -> Iterator[tuple[Path, str]]:
         """Programs that are what their name says, with their keys; the others are deleted."""
@@ -168,17 +168,17 @@ def shrink(root: Path, limit: int) -> Contents:
 
     Processes that are at work keep theirs: a hard link holds them. Returns what was deleted.
     """
-    found = []
+    by_last_use = []
     for folder in root.iterdir():
         if not folder.is_symlink() and folder.is_dir():
             for path in _entries(folder):
                 with contextlib.suppress(FileNotFoundError):
                     status = path.stat()
                     used = max(status.st_atime, status.st_mtime)
-                    found.append((used, path, status.st_size))
-    total = sum(size for _, _, size in found)
+                    by_last_use.append((used, path, status.st_size))
+    total = sum(size for _, _, size in by_last_use)
     deleted = []
-    for _, path, size in sorted(found):
+    for _, path, size in sorted(by_last_use):
         if total <= limit:
             break
         path.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""Compiler options on trial: the canary run with and without them, and the verdict kept.
+"""Compiler options on trial: the canary run with and without them, and the outcome kept.
 
 The canary is a file of its own, run by its path in a fresh interpreter, so that a crash of the
 compiler ends that process and no other, and nothing of the user's is run again.
@@ -25,28 +25,36 @@ _CANARY = Path(__file__).with_name("_canary.py")
 _TIMEOUT = 60.0  # [s] it takes 3
 _AGREEMENT = 1e-12  # relative to 1 + |value|; rounding leaves 1e-15
 _WORTHWHILE = 1.1  # times as fast: wider vectors lower the clock of some processors
-_RETRY = 7 * 86400.0  # [s] a bad verdict may have come from a bad day
-# A process that ends by one of these was ended by somebody: the options have not failed.
-_ENDED = {"SIGINT", "SIGTERM", "SIGKILL", "SIGHUP"}
+_RETRY = 7 * 86400.0  # [s] a fault may be of a passing state of this machine: tried again then
+# Signals by which a user, a scheduler or a full memory ends a process: no fault of the options.
+_FROM_OUTSIDE = {"SIGINT", "SIGTERM", "SIGKILL", "SIGHUP"}
 _WIDE = "avx512f"  # among a processor's instruction sets
 
 
-class Verdict(NamedTuple):
-    """Which options can be trusted, what they gain (times as fast), what failed with the others."""
+class TrialOutcome(NamedTuple):
+    """Which options passed the trial.
+
+    Attributes:
+        options: those with which the canary gave the same numbers.
+        gain: its time without them over its time with them; None if none passed.
+        fault: what went wrong with the others; empty if nothing did.
+    """
 
     options: tuple[str, ...]
     gain: float | None = None
     fault: str = ""
 
 
-class _Run(NamedTuple):
+class _CanaryRun(NamedTuple):
+    """What the canary printed: its numbers and its time [s]; or why there are none."""
+
     values: tuple[float, ...] = ()
     seconds: float = 0.0
     fault: str = ""
-    conclusive: bool = True  # if not, the fault is the day's rather than the options'
+    conclusive: bool = True  # whether a fault is due to the options, not to this one attempt
 
 
-def verdict_on(flags: str, options: Sequence[str]) -> Verdict:
+def outcome_of(flags: str, options: Sequence[str]) -> TrialOutcome:
     """Which of `options` can be added to `flags`: all, those for loops and fusion, loops, or none.
 
     Wide vectors come on top, where fusion works and the processor has them and is faster with them.
@@ -58,43 +66,43 @@ def verdict_on(flags: str, options: Sequence[str]) -> Verdict:
         return kept
     plain = _run_canary(flags)
     if plain.fault:
-        return Verdict((), fault=f"the trial did not run even without: {plain.fault}")
-    verdict, conclusive = _trial(flags, options, plain)
+        return TrialOutcome((), fault=f"the trial did not run even without: {plain.fault}")
+    outcome, conclusive = _trial(flags, options, plain)
     if conclusive:
-        _keep(file, verdict)
-    return verdict
+        _keep(file, outcome)
+    return outcome
 
 
-def _trial(flags: str, options: Sequence[str], plain: _Run) -> tuple[Verdict, bool]:
-    """The verdict by runs of the canary, and whether it is to be kept."""
-    fault, most = "", [name for name in options if name != WIDTH]
-    some, run = (), plain
+def _trial(flags: str, options: Sequence[str], plain: _CanaryRun) -> tuple[TrialOutcome, bool]:
+    """The outcome by runs of the canary, and whether it is to be kept."""
+    first_fault, most = "", [name for name in options if name != WIDTH]
+    passed, run = (), plain
     for allowed in (OPTIONS, (LOOPS, FUSION), (LOOPS,)):
         fewer = tuple(name for name in most if name in allowed)
-        if not fewer or fewer == some:
+        if not fewer or fewer == passed:
             continue
-        some = fewer
-        run, found = _tried(flags, some, plain)
-        fault = fault or found
+        passed = fewer
+        run, fault = _run_with(flags, passed, plain)
+        first_fault = first_fault or fault
         if not run.conclusive:
-            return Verdict((), fault=fault), False
-        if not found:
+            return TrialOutcome((), fault=first_fault), False
+        if not fault:
             break
     else:
-        return Verdict((), fault=fault), True
-    verdict = Verdict(some, plain.seconds / run.seconds, fault)
-    fused = FUSION in some or FUSION not in most
+        return TrialOutcome((), fault=first_fault), True
+    outcome = TrialOutcome(passed, plain.seconds / run.seconds, first_fault)
+    fused = FUSION in passed or FUSION not in most
     if not fused or WIDTH not in options or _WIDE not in processor().split():
-        return verdict, True
-    wide, found = _tried(flags, (*some, WIDTH), plain)
-    if found:
-        return verdict._replace(fault=fault or found), wide.conclusive
+        return outcome, True
+    wide, fault = _run_with(flags, (*passed, WIDTH), plain)
+    if fault:
+        return outcome._replace(fault=first_fault or fault), wide.conclusive
     if run.seconds < _WORTHWHILE * wide.seconds:
-        return verdict, True
-    return Verdict((*some, WIDTH), plain.seconds / wide.seconds, fault), True
+        return outcome, True
+    return TrialOutcome((*passed, WIDTH), plain.seconds / wide.seconds, first_fault), True
 
 
-def _tried(flags: str, options: Sequence[str], plain: _Run) -> tuple[_Run, str]:
+def _run_with(flags: str, options: Sequence[str], plain: _CanaryRun) -> tuple[_CanaryRun, str]:
     """A run with these options, and what was wrong with it."""
     run = _run_canary(with_options(flags, options))
     return run, run.fault or _difference(plain.values, run.values)
@@ -117,9 +125,9 @@ def _difference(plain: Sequence[float], tuned: Sequence[float]) -> str:
     return f"the trial gave other numbers, off by {worst:.0e}" if worst > _AGREEMENT else ""
 
 
-def _run_canary(flags: str) -> _Run:
+def _run_canary(flags: str) -> _CanaryRun:
     if not sys.executable or getattr(sys, "frozen", False):
-        return _Run(fault="there is no Python interpreter to run it", conclusive=False)
+        return _CanaryRun(fault="there is no Python interpreter to run it", conclusive=False)
     environment = {name: value for name, value in os.environ.items() if not name.startswith("JAX_")}
     environment |= {
         "XLA_FLAGS": flags,
@@ -134,19 +142,20 @@ def _run_canary(flags: str) -> _Run:
             check=False,
         )  # fmt: skip
     except subprocess.TimeoutExpired:
-        return _Run(fault=f"the trial did not end within {_TIMEOUT:g} s")
+        return _CanaryRun(fault=f"the trial did not end within {_TIMEOUT:g} s")
     except OSError as error:
-        return _Run(fault=f"the trial could not be started ({error})", conclusive=False)
+        return _CanaryRun(fault=f"the trial could not be started ({error})", conclusive=False)
     if done.returncode < 0:
         name = _signal_name(-done.returncode)
-        return _Run(fault=f"the trial ended by {name}", conclusive=name not in _ENDED)
+        return _CanaryRun(fault=f"the trial ended by {name}", conclusive=name not in _FROM_OUTSIDE)
     try:
-        found = json.loads(done.stdout.splitlines()[-1])
-        return _Run(tuple(map(float, found["values"])), max(float(found["seconds"]), 1e-9))
+        printed = json.loads(done.stdout.splitlines()[-1])
+        seconds = max(float(printed["seconds"]), 1e-9)
+        return _CanaryRun(tuple(map(float, printed["values"])), seconds)
     except (IndexError, KeyError, TypeError, ValueError):
         said = done.stderr.decode(errors="replace").splitlines()
         last = next((line.strip() for line in reversed(said) if line.strip()), "no message")
-        return _Run(fault=f"the trial failed with exit code {done.returncode} ({last[:200]})")
+        return _CanaryRun(fault=f"the trial failed with exit code {done.returncode} ({last[:200]})")
 
 
 def _signal_name(number: int) -> str:
@@ -157,7 +166,7 @@ def _signal_name(number: int) -> str:
 
 
 def _cache_file(flags: str) -> Path | None:
-    """Where the verdict on these flags belongs: for this JAX, this processor, this canary."""
+    """Where the outcome for these flags belongs: for this JAX, this processor, this canary."""
     root = cache_home()
     if root is None:
         return None
@@ -171,13 +180,13 @@ def _cache_file(flags: str) -> Path | None:
     return root / f"tuning-{name}.json"
 
 
-def _kept(file: Path | None) -> Verdict | None:
-    """The verdict in a file; None if there is none, or it is damaged, or bad and old."""
+def _kept(file: Path | None) -> TrialOutcome | None:
+    """The outcome in a file; None if there is none, it is damaged, or a fault is a week old."""
     if file is None:
         return None
     try:
-        found = json.loads(file.read_text(encoding="utf-8"))
-        options, gain, fault = found["options"], found["gain"], found["fault"]
+        kept = json.loads(file.read_text(encoding="utf-8"))
+        options, gain, fault = kept["options"], kept["gain"], kept["fault"]
         age = time.time() - file.stat().st_mtime
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
@@ -190,11 +199,11 @@ def _kept(file: Path | None) -> Verdict | None:
     )
     if not sound or (fault and age > _RETRY):
         return None
-    return Verdict(tuple(options), gain, fault)
+    return TrialOutcome(tuple(options), gain, fault)
 
 
-def _keep(file: Path | None, verdict: Verdict) -> None:
-    """Write the verdict, whole or not at all; without a cache that can be written, do without."""
+def _keep(file: Path | None, outcome: TrialOutcome) -> None:
+    """Write the outcome, whole or not at all; nothing where no cache can be written."""
     if file is None:
         return
     with contextlib.suppress(OSError):
@@ -202,7 +211,7 @@ def _keep(file: Path | None, verdict: Verdict) -> None:
         handle, name = tempfile.mkstemp(prefix=".tuning-", dir=file.parent)
         try:
             with os.fdopen(handle, "w", encoding="utf-8") as stream:
-                json.dump(verdict._asdict(), stream)
+                json.dump(outcome._asdict(), stream)
             os.replace(name, file)
         finally:
             Path(name).unlink(missing_ok=True)

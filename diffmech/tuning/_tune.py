@@ -6,7 +6,8 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ._trial import Verdict, known_gain, verdict_on
+from .._printing import aligned
+from ._trial import TrialOutcome, known_gain, outcome_of
 from ._xla_flags import (
     FUSION,
     LOOPS,
@@ -64,13 +65,13 @@ class Tuning:
     gain: float | None
 
     def __str__(self) -> str:
-        return "\n".join(
+        return aligned(
             [
-                f"tuning   {'active' if self.active else 'not active'}",
-                f"verdict  {self.verdict}",
-                f"gain     {_times(self.gain) or 'not measured'}",
-                f"devices  {self.devices}",
-                f"flags    {self.flags or 'none'}",
+                ("tuning", "active" if self.active else "not active"),
+                ("verdict", self.verdict),
+                ("gain", _times(self.gain) or "not measured"),
+                ("devices", str(self.devices)),
+                ("flags", self.flags or "none"),
             ]
         )
 
@@ -111,9 +112,9 @@ def tune_cpu(devices: int | None = None) -> Tuning:
     if _first:
         return _first[0]
     if backend_started():
-        found = current_tuning()
-        if found is not None and found.active and asked in (None, found.devices):
-            return found
+        current = current_tuning()
+        if current is not None and current.active and asked in (None, current.devices):
+            return current
         return _unchanged(_TOO_LATE)
     flags = os.environ.get("XLA_FLAGS", "").strip()
     if names_a_file(flags):
@@ -128,11 +129,11 @@ def tune_cpu(devices: int | None = None) -> Tuning:
         )
     missing = missing_options(flags)
     if {LOOPS, FUSION}.intersection(missing):
-        verdict = verdict_on(flags, missing)
-        text, gain = _in_words(verdict, missing), verdict.gain
-        if verdict.fault:
+        outcome = outcome_of(flags, missing)
+        text, gain = _in_words(outcome, missing), outcome.gain
+        if outcome.fault:
             warnings.warn(f"`tune_cpu()` {text}.", RuntimeWarning, stacklevel=2)
-        flags = with_options(flags, verdict.options)
+        flags = with_options(flags, outcome.options)
     else:
         text, gain = _INHERITED, known_gain(flags)
     if there is None:
@@ -162,11 +163,12 @@ def is_tuned() -> bool:
 
 def tuning_line() -> str:
     """What is in force, in one line."""
-    found = current_tuning()
-    if found is None:
+    current = current_tuning()
+    if current is None:
         return "not active; `tune_cpu()`, called first, speeds up ensembles"
-    times = _times(found.gain)
-    return f"{'active' if found.active else 'not active'}{times and f', {times}'}; {found.verdict}"
+    times = _times(current.gain)
+    state = "active" if current.active else "not active"
+    return f"{state}{times and f', {times}'}; {current.verdict}"
 
 
 def _flags_in_force() -> str:
@@ -206,13 +208,13 @@ def _times(gain: float | None) -> str:
     return "" if gain is None else f"{gain:.1f} times as fast as without"
 
 
-def _in_words(verdict: Verdict, missing: Sequence[str]) -> str:
-    kept = _listed(verdict.options)
-    left = [name for name in missing if name not in verdict.options]
+def _in_words(outcome: TrialOutcome, missing: Sequence[str]) -> str:
+    kept = _listed(outcome.options)
+    left = [name for name in missing if name not in outcome.options]
     left = [name for name in left if name != WIDTH] or left  # tried last, only if the others pass
-    if not verdict.fault:
+    if not outcome.fault:
         return f"with {kept} a trial gave the same numbers"
-    return f"left out {_listed(left)}, because {verdict.fault}" + (f"; kept {kept}" if kept else "")
+    return f"left out {_listed(left)}, because {outcome.fault}" + (f"; kept {kept}" if kept else "")
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -42,7 +42,7 @@ def save_fit_folder(fit: Fit, path: str | Path, *, overwrite: bool = False) -> P
     """Write a fit's report, pictures and numbers into a folder, all of it or nothing.
 
     `report.md`, `measured.png`, `residuals.png`, `correlations.png`, and `fit.npz`, which
-    `diffmech.load_fit` reads.
+    `diffmech.load` reads.
     """
     with fit_folder(path, overwrite=overwrite) as write:
         write(fit)
@@ -178,7 +178,7 @@ def _how(fit: Fit, command: str, data: str) -> list[str]:
     if command:
         fence = "`" * (3 + max(map(len, re.findall("`+", command)), default=0))
         parts.append(f"{fence}sh\n{command}\n{fence}")
-    parts.append(f"`diffmech.load_fit({NUMBERS!r}, system)` gives the fit back, records included.")
+    parts.append(f"`diffmech.load({NUMBERS!r}, system)` gives the fit back, records included.")
     return parts
 
 

@@ -157,30 +157,17 @@ def _colours(verdicts: np.ndarray) -> np.ndarray:
 
 
 def _value_range(record: StabilityMap) -> tuple[float, float]:
+    if record.words.range is not None:
+        return record.words.range
     finite = record.values[np.isfinite(record.values)]
-    if record.settings["criterion"]["criterion"] in ("tumble", "leaves"):
-        return 0.0, record.settings["duration"]
     if not finite.size:
         return 0.0, 1.0
     low, high = float(finite.min()), float(finite.max())
     return (low, high) if high > low else (low - 0.5, high + 0.5)
 
 
-_MEASURED = {
-    "tumble": "time until it tumbles [s]",
-    "leaves": "time until it leaves [s]",
-    "spread": "distance in the end",
-    "ftle": "exponent [1/s]",
-    "megno": "MEGNO [-]",
-    "sali": "−log₁₀ SALI [-]",
-    "multipliers": "largest multiplier [-]",
-}
-
-
 def _measured(record: StabilityMap) -> str:
-    about = record.settings["criterion"]
-    name = str(about["criterion"])
-    return literal(str(about.get("measures", _MEASURED.get(name, name))))
+    return literal(record.words.measures or record.settings["criterion"]["criterion"])
 
 
 def _key(ax: Any, record: StabilityMap, shades: str | None = None) -> None:

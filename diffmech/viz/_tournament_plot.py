@@ -24,7 +24,7 @@ def tournament(record: Tournament) -> Any:
         run = entry.run
         total = np.asarray(run.energies.total)
         gap = np.abs(total - total[0] - np.asarray(run.work))
-        curves = (run.held.place, run.held.rate, gap[:, None])
+        curves = (run.constraints.residual, run.constraints.rate_residual, gap[:, None])
         for ax, values in zip(axes, curves, strict=True):
             size = np.maximum(np.max(np.abs(np.asarray(values)), axis=1), _FLOOR)
             drawn = ax.plot(run.ts, size, **style)

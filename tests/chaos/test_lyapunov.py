@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import diffmech as dm
+from diffmech import _stretches
 from diffmech._progress import forget_stop, request_stop
 from diffmech.lanes._compiling import compiling_seconds
 
@@ -236,6 +237,15 @@ def test_the_history_ends_at_the_exponents() -> None:
     found = dm.lyapunov(SWING, [0.3], duration=10.0, transient=1.0, interval=0.25)
     assert np.allclose(found.times, 0.25 * np.arange(1, 41))
     assert np.array_equal(found.history[-1], found.exponents)
+
+
+def test_cutting_a_run_into_stretches_leaves_no_trace(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = dm.lyapunov(SWING, [0.3], duration=10.0)
+    monkeypatch.setattr(_stretches, "_FIRST", 7)
+    monkeypatch.setattr(_stretches, "_SECONDS", 0.0)  # the shortest stretches there are
+    pieces = dm.lyapunov(SWING, [0.3], duration=10.0)
+    np.testing.assert_array_equal(pieces.history, whole.history)
+    assert pieces.steps == whole.steps > 20 + 7
 
 
 def test_an_interrupted_run_keeps_its_estimates() -> None:

@@ -104,7 +104,7 @@ def test_a_machine_of_ones_own_is_fitted_and_reported(cli: Cli, tmp_path: Path) 
     report = (tmp_path / "result" / "report.md").read_text("utf-8")
     assert "| stiffness | " in report
     assert "diffmech fit own.py:oscillator swing.csv --free stiffness,friction" in report
-    kept = dm.load_fit(tmp_path / "result" / "fit.npz")
+    kept = dm.load(tmp_path / "result" / "fit.npz")
     assert kept.summary() == found
     assert (tmp_path / "fit.npz").read_bytes() == (tmp_path / "result/fit.npz").read_bytes()
 
@@ -173,7 +173,7 @@ def test_a_fit_that_has_not_converged_ends_with_one_and_is_kept(
     assert "it has not converged" in out
     assert "Error: the fit has not converged" in err
     assert "is what was taken as known right (mass = 1.)? --param" in err, err
-    assert not dm.load_fit(tmp_path / "result" / "fit.npz").converged
+    assert not dm.load(tmp_path / "result" / "fit.npz").converged
     code, _, err = cli(*FIT, "--record", "piece", "--free", "stiffness", "--report", "result")
     assert code == 2
     assert "choose another folder, or pass --force" in err
@@ -203,7 +203,7 @@ def test_an_interrupted_fit_is_kept_and_told_by_the_exit_code(
     assert done == code
     assert "it was broken off: the numbers are the best so far" in out
     assert "has not converged" not in out + err
-    assert dm.load_fit(tmp_path / "fit.npz").summary() == best.summary()
+    assert dm.load(tmp_path / "fit.npz").summary() == best.summary()
     assert (tmp_path / "result" / "report.md").exists()
 
     def nothing_yet(*args: Any, **given: Any) -> dm.Fit:
@@ -256,7 +256,7 @@ def test_a_reader_who_leaves_a_fit_gets_no_complaint(
     assert code == 0
     assert err.splitlines() == [err.strip()], "the note on columns, and nothing else"
     assert err.startswith("Note: v of `swing.csv` is not used")
-    assert dm.load_fit(tmp_path / "fit.npz").converged
+    assert dm.load(tmp_path / "fit.npz").converged
 
 
 WRONG = [

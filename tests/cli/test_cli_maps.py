@@ -53,7 +53,7 @@ def no_motion(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*args: Any) -> None:
         raise AssertionError("it computed")
 
-    monkeypatch.setattr("diffmech.lanes._ensemble.march", refuse)
+    monkeypatch.setattr("diffmech.lanes._ensemble.run_tiles", refuse)
 
 
 def test_the_help_loads_nothing_heavy() -> None:
@@ -282,7 +282,7 @@ def test_too_many_failed_motions_are_told_by_the_exit_code(
     assert code == 3
     assert err == "Error: 75 % of the motions failed, more than --allow-failed 5 %.\n"
     assert json.loads(out)["verdicts"]["failed"] == 3
-    assert dm.load_map(tmp_path / "m.npz").share_failed == 0.75, "what there is was written"
+    assert dm.load(tmp_path / "m.npz").share_failed == 0.75, "what there is was written"
     assert (tmp_path / "m.png").exists()
     code, out, err = cli(*words, "--allow-failed", "1")
     assert (code, err) == (0, "")
@@ -297,18 +297,18 @@ os.environ.pop("XLA_FLAGS")  # as this process has it once they are read: the fi
 import sys, time
 from diffmech import cli
 from diffmech.maps import _stability_map
-from diffmech.maps._evaluate import Study
+from diffmech.maps._evaluate import Evaluator
 from diffmech.cli import _map
 
 _map.tuned = lambda: None
 _stability_map._CHUNK = 4
-honest = Study.at
+honest = Evaluator.evaluate
 
-def at(study, places):
+def evaluate(evaluator, places):
     time.sleep(0.2)
-    return honest(study, places)
+    return honest(evaluator, places)
 
-Study.at = at
+Evaluator.evaluate = evaluate
 cli.main()
 """
 
@@ -348,7 +348,7 @@ def test_an_interrupted_map_is_kept_and_resumed_to_the_same_bytes(
     assert "map.npz.part`: pass --resume." in err
     assert "missing" in out
     assert names(tmp_path) == ["map.npz.part"]
-    part = dm.load_map(tmp_path / "map.npz.part")
+    part = dm.load(tmp_path / "map.npz.part")
     kept = int(np.sum(part.verdicts != dm.Verdict.MISSING))
     assert 4 <= kept < 37
     assert f"interrupted after {kept} of 37 points" in err
@@ -396,4 +396,4 @@ def test_a_reader_who_leaves_a_map_gets_no_complaint(
 ) -> None:
     code, err = unread(*MAP, "--out", "map.npz", *more)
     assert (code, err) == (0, "")
-    assert dm.load_map(tmp_path / "map.npz").verdicts.size == 37
+    assert dm.load(tmp_path / "map.npz").verdicts.size == 37

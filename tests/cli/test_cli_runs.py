@@ -260,7 +260,7 @@ def test_two_writers_do_not_meet(cli: Cli, tmp_path: Path) -> None:  # noqa: F81
         (stage / "run.npz").write_text("the first one's", encoding="utf-8")
         code, _, err = cli(*words, "--force")
         assert code == 1
-        assert "somebody is writing to `run` at the moment" in err
+        assert "another process is writing to `run` at the moment" in err
     assert (out / "run.npz").read_text("utf-8") == "the first one's"
     assert names(out) == ["run.npz"]
     # One that was killed does not block the folder for ever; a stranger's folder is left alone.

@@ -20,7 +20,7 @@ from diffmech.maps._axes import as_axes
 from diffmech.model import parameter_paths, parameter_ranges, parameter_unit, parameter_units
 from diffmech.orbits import BandEdges
 from diffmech.orbits._band_edges import _resolved
-from diffmech.sections import Bifurcation
+from diffmech.sections import Bifurcation, Plane
 from diffmech.sections._section_record import PoincareSection
 from diffmech.systems import CATALOGUE
 from diffmech.viz._stability import in_degrees
@@ -164,7 +164,7 @@ def test_records_along_parameters_print_their_unit() -> None:
     still = np.zeros((1, 2))
     section = PoincareSection(
         times=np.zeros(1), q=still, qd=still, lanes=np.zeros(1, int), values=np.zeros(1),
-        status=np.zeros(1, int), ends=np.zeros(1), label="qB = 0", direction=1, rtol=1e-9,
+        status=np.zeros(1, int), ends=np.zeros(1), section=Plane("qB"), rtol=1e-9,
         params=boot.params, system=boot,
     )  # fmt: skip
     found = Bifurcation("mB", np.array([0.1, 0.2]), np.zeros((2, 2, 4)), np.zeros((2, 2)), section)

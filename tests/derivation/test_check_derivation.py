@@ -169,6 +169,7 @@ MISTAKES: dict[str, tuple[str, str, str, str]] = {
     "cosine for sine": (
         "boot", "IBy*sin(qB)^2", "IBy*cos(qB)^2", "cos(qB)^2 where sin(qB)^2 belongs",
     ),
+    "a negative mass": ("boot", "mB", "(-mB)", "mB has the other sign everywhere"),
     "a mass forgotten": ("boot", "(mA*LA + mB", "(LA + mB", "mA missing in the gravity term"),
     "a velocity term": (
         "pair", " + m2*l1*l2*sin(a-b)*b'^2", "", "centrifugal term theta2'^2 is missing",
@@ -400,8 +401,8 @@ def test_an_unknown_way_of_parameters_is_refused() -> None:
 def test_the_record_prints_itself_aligned_and_is_json() -> None:
     found = dm.check_derivation(BOOT, SOLVED.replace("/IBz", "/IBx"))
     lines = str(found).split("\n")
-    assert lines[0].startswith("derivation    not right: 1 of 2 equations of babyboot hold")
-    assert all(line[13] == " " and line[14] != " " for line in lines)
+    assert lines[0].startswith("derivation  not right: 1 of 2 equations of babyboot hold")
+    assert all(line[11] == " " and line[12] != " " for line in lines)
     said = json.loads(json.dumps(found.as_dict(), allow_nan=False))
     assert said["right"] is False
     assert [one["verdict"] for one in said["equations"]] == ["right", "wrong"]

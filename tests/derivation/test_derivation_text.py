@@ -8,7 +8,7 @@ import pytest
 
 import diffmech as dm
 from diffmech.derivation import UnreadableTextError
-from diffmech.derivation._grammar import read_text
+from diffmech.derivation._read_text import read_text
 from diffmech.derivation._symbols import Inputs, Symbols
 from diffmech.scalars import Arrays, Evaluation, Tape, given, unknowns
 
@@ -28,10 +28,10 @@ def value_of(expression: str, system: dm.System = BOOT, symbols: str = "") -> fl
     """Of an expression at q = (0.3, −0.7), q̇ = (1.1, 0.4), q̈ = (−2, 5), t = 1.5."""
     tape, inputs, names = reading(system)
     text = f"{symbols}\n0*t + ({expression}) = 0"
-    place = read_text(text, tape, names).equations[0].place
+    register = read_text(text, tape, names).equations[0].register
     state = [[0.3, -0.7], [1.1, 0.4], [-2.0, 5.0], [], 1.5]
     batch = (*(np.array([one]) for one in state), _batched(system))
-    values = Evaluation(tape, Arrays(), given(tuple(inputs), batch)).of(place)
+    values = Evaluation(tape, Arrays(), given(tuple(inputs), batch)).of(register)
     return float(np.asarray(values.item()).item())
 
 

@@ -49,6 +49,7 @@ ROOMS: dict[str, Room] = {
     "_folders": _room(0),
     "_memory": _room(0),
     "_progress": _room(0, "tqdm"),
+    "_stretches": _room(0),
     "tuning": _room(0),
     "geometry": _room(1),
     "scalars": _room(1, "sympy"),
@@ -71,6 +72,8 @@ ROOMS: dict[str, Room] = {
     "reducers": _room(6),
     "criteria": _room(6),
     "testing": _room(6),
+    # One verb for the files of several rooms.
+    "_load": _room(7, "diffrax"),
     "viz": _room(7, "matplotlib", "mpl_toolkits", "PIL"),
     "cli": _room(8, "click"),
     "__main__": _room(9),

@@ -142,6 +142,8 @@ ALSO_USED: dict[str, dict[str, str]] = {
     "assembly": {"simulation": "the oracle: a state that obeys the constraints can be run"},
     "lanes": {"simulation": "the oracle: a lane is the single run of its start"},
 }
+# `dm.load` reads a file by the loader of the record's own room, and enters no other.
+_OF_ALL = {"_load"}
 WHOLE = "house"  # the folder of tests about the whole package
 
 
@@ -150,7 +152,9 @@ def may_use(folder: str) -> set[str]:
     if folder == WHOLE:
         return set(ROOMS)
     below = {room for room in ROOMS if ROOMS[room].floor < max(ROOMS[folder].floor, 1)}
-    return {folder, *below, *ALSO_USED.get(folder, {})}
+    if "maps" in below | {folder}:
+        below |= {"criteria"}
+    return {folder, *below, *_OF_ALL, *ALSO_USED.get(folder, {})}
 
 
 def rooms_with_tests() -> set[str]:

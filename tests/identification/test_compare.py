@@ -90,6 +90,6 @@ def test_fits_of_different_data_are_refused_with_the_reason() -> None:
 
 def test_a_fit_that_has_not_converged_is_named() -> None:
     found = dm.compare({"a": made_fit(), "b": made_fit(converged=False, held_error=0.1)})
-    assert found.warnings == ("b has not converged: its place may change",)
+    assert found.warnings == ("b has not converged: its rank may change",)
     with pytest.raises(ValueError, match="'c' was not compared: a, b were"):
         found["c"]

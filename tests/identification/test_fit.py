@@ -207,7 +207,7 @@ def test_a_fit_that_is_broken_off_keeps_the_best_so_far(
     if while_ != "growing":
         far = np.abs(ended.values - found.values)
         assert np.max(far / found.errors) < 0.05
-    assert dm.load_fit(ended.save(tmp_path / "fit.npz"), boot).summary() == ended.summary()
+    assert dm.load(ended.save(tmp_path / "fit.npz"), boot).summary() == ended.summary()
 
 
 def linear_problem(boot: dm.System) -> tuple[Problem, np.ndarray, np.ndarray]:

@@ -34,7 +34,7 @@ def saved(fit: dm.Fit, tmp_path: Path) -> Path:
 def test_everything_of_a_fit_survives_a_file_exactly(
     fit: dm.Fit, saved: Path, with_machine: bool
 ) -> None:
-    found = dm.load_fit(saved, oscillator(friction=7.0) if with_machine else None)
+    found = dm.load(saved, oscillator(friction=7.0) if with_machine else None)
     for name in fit.__dataclass_fields__:
         if name == "system":
             continue
@@ -53,17 +53,17 @@ def test_everything_of_a_fit_survives_a_file_exactly(
 def test_a_fit_loaded_without_its_machine_is_the_same_file_again(
     fit: dm.Fit, saved: Path, tmp_path: Path
 ) -> None:
-    again = dm.load_fit(saved).save(tmp_path / "again.npz")
-    assert dm.load_fit(again, oscillator()).summary() == fit.summary()
-    whole = dm.load_fit(saved, oscillator()).save(tmp_path / "whole.npz")
+    again = dm.load(saved).save(tmp_path / "again.npz")
+    assert dm.load(again, oscillator()).summary() == fit.summary()
+    whole = dm.load(saved, oscillator()).save(tmp_path / "whole.npz")
     assert whole.read_bytes() == saved.read_bytes()
 
 
 def test_another_machine_of_the_same_names_is_refused(saved: Path) -> None:
     with pytest.raises(ValueError, match="is not the machine of the file"):
-        dm.load_fit(saved, oscillator(_stiffening))
+        dm.load(saved, oscillator(_stiffening))
     with pytest.raises(ValueError, match="the file has the coordinates x, but 'pendulum' has"):
-        dm.load_fit(saved, dm.systems.pendulum())
+        dm.load(saved, dm.systems.pendulum())
 
 
 def test_a_damaged_or_foreign_file_is_refused(saved: Path, tmp_path: Path) -> None:
@@ -73,9 +73,9 @@ def test_a_damaged_or_foreign_file_is_refused(saved: Path, tmp_path: Path) -> No
     for damaged in (bytes(flipped), whole[: len(whole) // 2], b"", b"not a file of ours"):
         saved.write_bytes(damaged)
         with pytest.raises(ValueError, match="was not loaded"):
-            dm.load_fit(saved)
+            dm.load(saved)
     with pytest.raises(FileNotFoundError, match="there is no file"):
-        dm.load_fit(tmp_path / "nothing.npz")
+        dm.load(tmp_path / "nothing.npz")
 
 
 def test_a_file_that_lacks_something_says_what(saved: Path) -> None:
@@ -86,11 +86,11 @@ def test_a_file_that_lacks_something_says_what(saved: Path) -> None:
         fewer = {name: array for name, array in arrays.items() if name != left_out}
         write_record(saved, "fit", meta, fewer, overwrite=True)
         with pytest.raises(ValueError, match="was not loaded"):
-            dm.load_fit(saved)
+            dm.load(saved)
     shorter = {**arrays, "held.0.predicted": arrays["held.0.predicted"][:-1]}
     write_record(saved, "fit", meta, shorter, overwrite=True)
     with pytest.raises(ValueError, match="must be equally long"):
-        dm.load_fit(saved)
+        dm.load(saved)
 
 
 def test_an_existing_file_is_replaced_only_if_asked(fit: dm.Fit, saved: Path) -> None:
@@ -132,8 +132,8 @@ def test_kill_9_while_saving_a_fit_leaves_the_old_file(saved: Path, fit: dm.Fit)
     assert [path.name for path in saved.parent.glob("[!.]*")] == ["fit.npz"]
     assert saved.read_bytes() == before
     # What was left behind is in nobody's way.
-    dm.load_fit(saved).save(saved, overwrite=True)
-    assert dm.load_fit(saved).summary() == fit.summary()
+    dm.load(saved).save(saved, overwrite=True)
+    assert dm.load(saved).summary() == fit.summary()
 
 
 def test_a_full_disk_leaves_the_old_fit(

@@ -118,8 +118,8 @@ def test_all_laws_are_fitted_by_one_program(
         for free in (["stiffness", "hinge.coulomb"], ["hinge.viscous", "stiffness"])
     )
     assert first.leaves == second.leaves
-    assert [first.leaves[i][0] for i in first.place] == ["stiffness", "hinge.coulomb"]
-    assert [second.leaves[i][0] for i in second.place] == ["hinge.viscous", "stiffness"]
+    assert [first.leaves[i][0] for i in first.indices] == ["stiffness", "hinge.coulomb"]
+    assert [second.leaves[i][0] for i in second.indices] == ["hinge.viscous", "stiffness"]
     assert len(first.leaves) == 4, "not the width"
     own = dm.systems.babyboot()
     assert len(in_programs(free_numbers(own, ["IBx"]), own.params).leaves) == 1

@@ -90,10 +90,10 @@ def test_a_record_prints_samples_rate_noise_gaps_and_inputs() -> None:
     said = str(record(values=with_entry((1, 1), np.nan), noise={"a": 0.01}, inputs={"u": TS}))
     assert said.splitlines() == [
         "swing: 4 samples of a, b",
-        "  time      0 to 0.4 s, steps of 0.1 to 0.2 s",
-        "  a         0 to 0.4, noise 0.01",
-        "  b         0 to 0.8, 1 missing, at most 0.2 s at once",
-        "  inputs    u",
+        "  time    0 to 0.4 s, steps of 0.1 to 0.2 s",
+        "  a       0 to 0.4, noise 0.01",
+        "  b       0 to 0.8, 1 missing, at most 0.2 s at once",
+        "  inputs  u",
     ]
     even = dm.Record(np.arange(5) / 50, np.zeros(5), ("a",))
     assert "0 to 0.08 s, 50 Hz" in str(even)

@@ -169,6 +169,15 @@ def test_guesses_come_down_and_know_how_surely() -> None:
         assert root @ root.T == pytest.approx(np.linalg.inv(rows.T @ rows), rel=1e-3, abs=1e-9)
 
 
+def test_a_guess_with_noise_of_its_own_comes_down_to_the_data_with_that_noise() -> None:
+    """x minimises |A x − b − e|²: from where |A x − b|² is least, it must still move."""
+    rows = np.array([[100.0, 1.0], [100.0, -1.0], [0.0, 3.0]])
+    start, least = (np.linalg.lstsq(rows, np.array([0.0, 0.0, b]))[0] for b in (3.0, 9.0))
+    guess = guesses_at([start.tolist()])._replace(noise=np.array([[0.0, 0.0, 6.0]]))
+    found = improved(bowl([[-1.0, 0.0, -1e3]]), guess, 1.0, 8)
+    assert found.x[0] == pytest.approx(least, abs=1e-2)  # a hundredth of the way
+
+
 def test_lanes_that_are_broken_off_end_the_sieve(monkeypatch: pytest.MonkeyPatch) -> None:
     ts = np.arange(80) / 20
     record = dm.Record(ts, {"theta1": np.cos(2 * ts)}, noise=0.01)

@@ -9,7 +9,7 @@ import numpy as np
 import diffmech as dm
 from diffmech._results import Status
 from diffmech.lanes._control import OK, Pace, accept_or_reject, next_step
-from diffmech.lanes._prepare import tolerances
+from diffmech.lanes._prepare import checked_tolerances
 
 STOP = 2.0  # [s]
 
@@ -28,7 +28,7 @@ def _pace(**other: Any) -> Pace:
 
 
 def _accepted_or_rejected(size: float, **other: Any) -> tuple[Pace, Any]:
-    numbers = tolerances(0.0, STOP, 1e-8, None, None, 50)
+    numbers = checked_tolerances(0.0, STOP, 1e-8, None, None, 50)
     return accept_or_reject(_pace(**other), jnp.full(4, size), STOP, 8, numbers)
 
 

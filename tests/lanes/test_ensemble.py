@@ -12,7 +12,7 @@ import pytest
 
 import diffmech as dm
 from diffmech.lanes._compiling import compiling_seconds
-from diffmech.lanes._program_choice import ARRAYS, ROLLED, UNROLLED
+from diffmech.lanes._program import Form, Program
 from diffmech.lanes._tableau import as_tableau
 from diffmech.lanes._tiles import run_tile
 from diffmech.motion import jacobian_of, motion_of, rate_residual_of, residual_of
@@ -321,14 +321,18 @@ def _pendulums() -> dm.Ensemble:
     return dm.ensemble(pendulum, starts, duration=1.0, reduce=reduce, method="Bosh3", rtol=1e-9)
 
 
-@pytest.mark.parametrize("form", [UNROLLED, ROLLED, ARRAYS])
+@pytest.mark.parametrize("form", Form)
 def test_every_form_gives_the_same_motion_and_lowers_for_a_gpu(
-    form: str, monkeypatch: pytest.MonkeyPatch
+    form: Form, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     usual = _pendulums()
     module = "diffmech.lanes._ensemble"
     tableau = as_tableau("Bosh3")
-    monkeypatch.setattr(f"{module}.choose", lambda *_: (tableau, form, "for a test"))
+
+    def in_this_form(_: Any, laws: Any, layout: Any, *__: Any) -> tuple[Program, str]:
+        return Program(laws, layout, tableau, form), "for a test"
+
+    monkeypatch.setattr(f"{module}.choose_program", in_this_form)
     calls = []
 
     def spy(*arguments: Any) -> Any:

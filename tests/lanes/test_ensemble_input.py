@@ -3,7 +3,7 @@
 import os
 import subprocess
 import sys
-from typing import Any
+from typing import Any, NamedTuple
 
 import diffrax
 import jax
@@ -13,7 +13,7 @@ import pytest
 
 import diffmech as dm
 from diffmech import _progress
-from diffmech.lanes._tiles import keeps_constraints
+from diffmech.lanes._program import keeps_constraints
 
 from ..conftest import machine
 from ..simulation.test_starts import FAR, cart as cart
@@ -22,6 +22,31 @@ from ..simulation.test_starts import FAR, cart as cart
 @pytest.fixture(scope="module")
 def boot() -> dm.System:
     return machine("babyboot")
+
+
+class _Alone(NamedTuple):
+    """The methods of a reducer, inherited from nothing."""
+
+    def init(self, instant: Any, params: Any) -> Any:
+        return ()
+
+    def update(self, carry: Any, before: Any, after: Any, params: Any) -> Any:
+        return carry
+
+    def finish(self, carry: Any) -> Any:
+        return carry
+
+
+class _ByState(dm.reducers.Last):
+    """As reducers were written once."""
+
+    def init(self, t: Any, q: Any, qd: Any, params: Any) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
+        return ()
+
+
+class _Short(dm.reducers.Last):
+    def update(self, carry: Any, after: Any) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
+        return carry
 
 
 @pytest.mark.parametrize(
@@ -48,8 +73,19 @@ def boot() -> dm.System:
         ({"params": {"mB": np.ones((3, 2))}}, r"parameter `mB` must have shape \(\)"),
         ({"params": 3.0}, "`params` must have the structure of the system's, or map paths"),
         ({"reduce": "first"}, "there is no reducer 'first'"),
-        ({"reduce": 3}, "objects with methods init, update, finish"),
-        ({"reduce": dm.reducers.Last}, "objects with methods init, update, finish"),
+        ({"reduce": 3}, "classes that inherit from `dm.reducers.AbstractReducer`.*but 'int' is 3"),
+        ({"reduce": {"it": _Alone()}}, "classes that inherit from `dm.reducers.AbstractReducer`"),
+        ({"reduce": dm.reducers.Last}, "'last' is the class Last: call it"),
+        (
+            {"reduce": {"old": _ByState()}},
+            r"`init` of the reducer 'old' must take \(instant, params\), but takes \(t, q, qd, "
+            r"params\): the start is `instant.t`, `instant.q`, `instant.qd`",
+        ),
+        (
+            {"reduce": [dm.reducers.Last(), _Short()]},
+            r"`update` of the reducer 'short' must take \(carry, before, after, params\), but "
+            r"takes \(carry, after\)$",
+        ),
         (
             {"reduce": dm.reducers.FirstTime(lambda q, qd, t, p: q)},
             r"`reduce\['first_time'\]` .* must return a scalar, shape \(\), but returns .*\(2,\)",

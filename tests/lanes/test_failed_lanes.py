@@ -11,9 +11,10 @@ import diffmech as dm
 from diffmech import Status
 from diffmech.lanes._indefinite import indefinite_starts
 from diffmech.lanes._lane_equations import Layout
-from diffmech.lanes._prepare import tolerances
+from diffmech.lanes._prepare import checked_tolerances
+from diffmech.lanes._program import Form, Program
 from diffmech.lanes._tableau import as_tableau
-from diffmech.lanes._tiles import Plan, Run
+from diffmech.lanes._tiles import Run
 
 from ..simulation.test_void import BAD, GOES, NUMBERS, SWINGS, run, system as system
 
@@ -21,8 +22,8 @@ from ..simulation.test_void import BAD, GOES, NUMBERS, SWINGS, run, system as sy
 class Counted(dm.reducers.AbstractReducer):
     """Steps, as an integer and as a number."""
 
-    def init(self, t: Any, q: Any, qd: Any, params: Any) -> Any:
-        return jnp.zeros_like(t)
+    def init(self, instant: Any, params: Any) -> Any:
+        return jnp.zeros_like(instant.t)
 
     def update(self, carry: Any, before: Any, after: Any, params: Any) -> Any:
         return carry + 1
@@ -88,11 +89,11 @@ def test_masses_are_judged_by_the_rates_that_constraints_admit() -> None:
 
     def look(constraint: Any, t: Any = 0.0) -> Any:
         system = dm.System(unequal, ("x", "y"), {"m": 1.0}, constraints=constraint)
-        plan = Plan(system.laws, Layout(2, 0, False), as_tableau("Tsit5"), "", (), 64, 1, 1)
-        numbers = tolerances(0.0, 1.0, None, None, None, None)
+        program = Program(system.laws, Layout(2, 0, False), as_tableau("Tsit5"), Form.ROLLED)
+        numbers = checked_tolerances(0.0, 1.0, None, None, None, None)
         run = Run(system.params, {"m": True}, None, (), np.zeros((0, 4)), numbers, None)
         masses = np.array([1.0, 0.0, -3.0, np.nan])
-        return indefinite_starts(plan, run, np.asarray(t), np.zeros((4, 4)), [masses])
+        return indefinite_starts(program, run, np.asarray(t), np.zeros((4, 4)), [masses])
 
     for constraint, found in (((), [2]), (lambda q, t, p: q[0], [2]), (lambda q, t, p: q[1], [])):
         assert np.flatnonzero(look(constraint)).tolist() == found

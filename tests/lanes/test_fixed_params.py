@@ -9,7 +9,7 @@ import pytest
 import diffmech as dm
 from diffmech.lanes._lane_equations import Equations, Fixed, Layout
 from diffmech.lanes._prepare import stabilisation
-from diffmech.lanes._program_choice import numbers_of
+from diffmech.lanes._program_choice import values_to_fix
 from diffmech.lanes._tiles import run_tile
 from diffmech.scalars import Arrays, Evaluation, gathered, given
 
@@ -42,7 +42,7 @@ def _for_all(tree: Any) -> Any:
 
 def test_numbers_written_in_leave_the_equations_of_every_machine(any_machine: dm.System) -> None:
     # The machines' own numbers: zeros, ones and equal ones, which are what may vanish.
-    fixed = numbers_of(any_machine.params, jax.tree.map(lambda _: False, any_machine.params))
+    fixed = values_to_fix(any_machine.params, jax.tree.map(lambda _: False, any_machine.params))
     free, held = rates(any_machine, ()), rates(any_machine, fixed)
     size = np.max(np.abs(free), axis=1, keepdims=True)
     assert np.max(np.abs(held - free) / (1e-3 + size)) < CHAIN_ROUND_OFF

@@ -1,6 +1,9 @@
 """What is kept of many motions, against single runs, closed forms and differences."""
 
-from typing import Any, NamedTuple
+import inspect
+import itertools
+import textwrap
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -180,11 +183,12 @@ def test_energy_errors_are_small_and_grow_with_the_tolerance(
     assert got.values["energy_error"][0] < 1e-9  # friction's work is counted
 
 
-class _MeanSquare(NamedTuple):
-    """A user's own: the mean of θ² over time, by the trapezoidal rule; nothing is inherited."""
+class _MeanSquare(dm.reducers.AbstractReducer):
+    """A user's own: the mean of θ² over time, by the trapezoidal rule."""
 
-    def init(self, t: Any, q: Any, qd: Any, params: Any) -> Any:
-        return {"area": jnp.zeros_like(t), "steps": jnp.zeros((), jnp.int32), "t": t}
+    def init(self, instant: dm.reducers.Instant, params: Any) -> Any:
+        zero = jnp.zeros_like(instant.t)
+        return {"area": zero, "steps": jnp.zeros((), jnp.int32), "t": instant.t}
 
     def update(self, carry: Any, before: Any, after: Any, params: Any) -> Any:
         slab = 0.5 * (after.t - before.t) * (before.q[0] ** 2 + after.q[0] ** 2)
@@ -204,12 +208,84 @@ def test_a_users_own_reducer_is_a_small_class(boot: dm.System, runs: list[dm.Tra
         assert abs(mine["mean"][i] - np.mean(run.qs[:, 0] ** 2)) < 1e-3
 
 
+def test_the_example_of_the_protocol_is_the_mean_of_a_square(
+    boot: dm.System, runs: list[dm.Trajectory]
+) -> None:
+    """As `help(dm.reducers.AbstractReducer)` shows it."""
+    text = inspect.getdoc(dm.reducers.AbstractReducer) or ""
+    lines = text[text.index("    class MeanSquare") :].split("\n")
+    example = itertools.takewhile(lambda line: line.startswith("    ") or not line, lines)
+    names: dict[str, Any] = {"dm": dm, "jnp": jnp, "system": boot, "q0s": [[ANGLES[0], 0.02]]}
+    exec(textwrap.dedent("\n".join(example)), names)
+    run = dm.simulate(boot, [ANGLES[0], 0.02], duration=10.0, samples=10001)
+    assert names["means"].shape == (1,)
+    # Trapezia over the steps of the integration: to the square of a step.
+    assert abs(names["means"][0] - np.mean(run.qs[:, 0] ** 2)) < 1e-2 * names["means"][0]
+
+
+class _Half(dm.reducers.AbstractReducer):
+    """A reducer that lacks a method."""
+
+    def init(self, instant: Any, params: Any) -> Any:
+        return ()
+
+    def update(self, carry: Any, before: Any, after: Any, params: Any) -> Any:
+        return carry
+
+
+def test_a_reducer_that_lacks_a_method_cannot_be_made() -> None:
+    with pytest.raises(TypeError, match=r"abstract class _Half .*abstract method.*finish"):
+        _Half()  # pyright: ignore[reportAbstractUsage]
+
+
+class _Accelerations(dm.reducers.AbstractSample):
+    times: Any = None
+
+    def sample(self, instant: dm.reducers.Instant, params: Any) -> Any:
+        return instant.qdd
+
+
+class _Beginning(dm.reducers.AbstractReducer):
+    """The neighbours at the start, and whether the start knows of work."""
+
+    tangents: Any
+    needs_work = True
+
+    def init(self, instant: dm.reducers.Instant, params: Any) -> Any:
+        return instant.dq, instant.dqd, instant.doublings, instant.work
+
+    def update(self, carry: Any, before: Any, after: Any, params: Any) -> Any:
+        return carry
+
+    def finish(self, carry: Any) -> Any:
+        return carry
+
+
+def test_a_users_samples_are_taken_at_times_or_at_the_end_and_starts_know_neighbours() -> None:
+    spring = dm.System(lambda q, qd, t, p: 0.5 * (qd @ qd - q @ q), {"x": "m"})
+    directions = np.array([[1.0, 0.0], [0.5, 2.0]])
+    reduce = {
+        "on the way": _Accelerations([0.0, 1.0]),
+        "at the end": _Accelerations(),
+        "start": _Beginning(directions),
+    }
+    got = dm.ensemble(spring, [[1.0], [2.0]], duration=2.0, reduce=reduce, rtol=1e-10).values
+    size = np.array([1.0, 2.0])
+    wanted = -size[:, None] * np.cos([0.0, 1.0])
+    np.testing.assert_allclose(got["on the way"][:, :, 0], wanted, atol=1e-8)
+    np.testing.assert_allclose(got["at the end"][:, 0], -size * np.cos(2.0), atol=1e-8)
+    dq, dqd, doublings, work = got["start"]
+    np.testing.assert_array_equal(np.concatenate([dq, dqd], axis=2), [directions, directions])
+    np.testing.assert_array_equal(doublings, np.zeros((2, 2)))
+    np.testing.assert_array_equal(work, np.zeros(2))
+
+
 def test_a_reducer_without_scalar_form_runs_all_the_same(boot: dm.System) -> None:
     class Sorted(dm.reducers.AbstractReducer):
         """The eigenvalues of a matrix: nothing that can be written out."""
 
-        def init(self, t: Any, q: Any, qd: Any, params: Any) -> Any:
-            return jnp.zeros_like(q)
+        def init(self, instant: Any, params: Any) -> Any:
+            return jnp.zeros_like(instant.q)
 
         def update(self, carry: Any, before: Any, after: Any, params: Any) -> Any:
             return jnp.linalg.eigvalsh(jnp.outer(after.q, after.q))

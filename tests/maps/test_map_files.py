@@ -17,7 +17,9 @@ import pytest
 import diffmech as dm
 from diffmech import _folders, _records
 from diffmech.lanes._compiling import compiling_seconds
-from diffmech.maps._evaluate import Study
+from diffmech.maps import load_map
+from diffmech.maps._evaluate import Evaluator
+from diffmech.simulation import load_run
 
 from ..conftest import COMPILES_AS_HERE, machine
 from ..damaged_files import DAMAGES
@@ -64,22 +66,22 @@ def unbroken(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def interrupt_chunk(patch: pytest.MonkeyPatch, number: int) -> None:
     """Let Ctrl-C come while the chunk of this number, counted from 1, is computed."""
-    honest, calls = Study.at, []
+    honest, calls = Evaluator.evaluate, []
 
-    def at(study: Study, places: Any) -> Any:
+    def evaluate(evaluator: Evaluator, places: Any) -> Any:
         calls.append(1)
         if len(calls) == number:
             raise KeyboardInterrupt
-        return honest(study, places)
+        return honest(evaluator, places)
 
-    patch.setattr(Study, "at", at)
+    patch.setattr(Evaluator, "evaluate", evaluate)
 
 
 def refuse_to_compute(patch: pytest.MonkeyPatch) -> None:
-    def at(study: Study, places: Any) -> Any:
+    def evaluate(evaluator: Evaluator, places: Any) -> Any:
         raise AssertionError("it computed")
 
-    patch.setattr(Study, "at", at)
+    patch.setattr(Evaluator, "evaluate", evaluate)
 
 
 @pytest.fixture
@@ -114,7 +116,7 @@ import numpy as np
 import diffmech as dm
 from diffmech import _records
 from diffmech.maps import _checkpoint, _stability_map
-from diffmech.maps._evaluate import Study
+from diffmech.maps._evaluate import Evaluator
 
 path, where, points, chunk, bound = sys.argv[1], sys.argv[2], *map(float, sys.argv[3:])
 _stability_map._CHUNK, _checkpoint._SAVE_EVERY = int(chunk), -1.0
@@ -130,9 +132,9 @@ def dying(function, call):
 
 chunks = -(-int(points) // int(chunk))
 if where == "computing":
-    Study.at = dying(Study.at, 3)
+    Evaluator.evaluate = dying(Evaluator.evaluate, 3)
 elif where == "refining":
-    Study.at = dying(Study.at, chunks + 2)
+    Evaluator.evaluate = dying(Evaluator.evaluate, chunks + 2)
 elif where == "keeping":
     _records.os.fsync = dying(os.fsync, 3)
 else:
@@ -160,18 +162,18 @@ def test_a_killed_map_leaves_no_half_file_and_resumes_to_the_same_bytes(
     )  # fmt: skip
     assert done.returncode == -signal.SIGKILL, done.stderr
     assert not path.exists()
-    part = dm.load_map(tmp_path / "map.npz.part")
+    part = dm.load(tmp_path / "map.npz.part")
     computed = POINTS if where in ("refining", "finishing") else 2 * CHUNK
     assert np.all((part.verdicts != dm.Verdict.MISSING) == (np.arange(POINTS) < computed))
     assert part.edges is None
 
-    honest, places = Study.at, []
+    honest, places = Evaluator.evaluate, []
 
-    def at(study: Study, where: Any) -> Any:
+    def evaluate(evaluator: Evaluator, where: Any) -> Any:
         places.append(len(where[0]))
-        return honest(study, where)
+        return honest(evaluator, where)
 
-    monkeypatch.setattr(Study, "at", at)
+    monkeypatch.setattr(Evaluator, "evaluate", evaluate)
     again = pendulum_map(path, resume=True)
     assert path.read_bytes() == unbroken.read_bytes()
     assert again.complete
@@ -184,7 +186,7 @@ def test_a_killed_map_leaves_no_half_file_and_resumes_to_the_same_bytes(
 def test_an_interruption_in_python_keeps_what_is_done(
     begun: Path, unbroken: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = dm.load_map(unbroken)
+    whole = dm.load(unbroken)
     with monkeypatch.context() as patch:
         interrupt_chunk(patch, 2)
         with pytest.warns(
@@ -277,7 +279,7 @@ def test_a_finished_map_is_returned_without_computing(
     assert compiling_seconds() == stamp
     assert unbroken.read_bytes() == before
     for name in ARRAYS:
-        np.testing.assert_array_equal(getattr(again, name), getattr(dm.load_map(unbroken), name))
+        np.testing.assert_array_equal(getattr(again, name), getattr(dm.load(unbroken), name))
     assert again.criterion == dm.criteria.Tumble("theta", BOUND)
 
 
@@ -299,7 +301,7 @@ def test_a_map_begun_anew_beside_an_old_one_is_the_one_to_resume(
     made = pendulum_map(path, duration=1.0, resume=True)
     assert made.settings["duration"] == 1.0
     assert made.complete
-    assert dm.load_map(path).settings == made.settings
+    assert dm.load(path).settings == made.settings
     assert names(tmp_path) == ["map.npz"]
 
 
@@ -381,7 +383,7 @@ def test_a_folder_that_may_not_be_written_to_is_named_before_anything_is_compute
 def test_a_loaded_map_is_the_same_map(unbroken: Path, tmp_path: Path) -> None:
     made = pendulum_map(params={"length": 1.25})
     path = made.save(tmp_path / "map.npz")
-    whole, alone = dm.load_map(path, machine("pendulum")), dm.load_map(path)
+    whole, alone = dm.load(path, machine("pendulum")), dm.load(path)
     for again in (whole, alone):
         for name in ARRAYS:
             np.testing.assert_array_equal(getattr(again, name), getattr(made, name))
@@ -395,7 +397,7 @@ def test_a_loaded_map_is_the_same_map(unbroken: Path, tmp_path: Path) -> None:
         assert str(again) in str(made)  # without the line of the time it took
         assert again.save(path, overwrite=True).read_bytes() == path.read_bytes()
     assert float(whole.system.params.length) == 1.25, "the machine has the map's parameters"
-    assert float(dm.load_map(unbroken, machine("pendulum")).system.params.length) == 1.0
+    assert float(dm.load(unbroken, machine("pendulum")).system.params.length) == 1.0
     with pytest.raises(ValueError, match="loaded without its machine"):
         dm.stability_map(alone.system, {"theta": [0.1]}, dm.criteria.Tumble("theta"), 1.0)
 
@@ -418,7 +420,7 @@ def test_damaged_maps_are_refused_with_the_reason(
         spoil(path)
         spoiled = path.read_bytes()
         with pytest.raises(ValueError, match=rf"{name}` was not loaded: .*{reason}"):
-            dm.load_map(path)
+            dm.load(path)
         with pytest.raises(ValueError, match=rf"{name}` was not loaded: .*{reason}"):
             pendulum_map(tmp_path / "map.npz", resume=True)
         assert path.read_bytes() == spoiled
@@ -443,22 +445,22 @@ def test_contents_that_do_not_fit_are_refused_with_the_path(unbroken: Path, tmp_
             path, "stability_map", {**meta, **other}, {**arrays, **others}, overwrite=True
         )
         with pytest.raises(ValueError, match=rf"map\.npz` was not loaded: .*{reason}"):
-            dm.load_map(path)
+            dm.load(path)
 
 
 def test_other_records_and_other_machines_are_refused(unbroken: Path, tmp_path: Path) -> None:
     run = dm.simulate(machine("pendulum"), [0.1], duration=0.1, samples=3)
     path = run.save(tmp_path / "run.npz")
     with pytest.raises(ValueError, match="it holds a 'trajectory', not a 'stability_map'"):
-        dm.load_map(path)
+        load_map(path)
     with pytest.raises(ValueError, match="it holds a 'trajectory', not a 'stability_map'"):
         pendulum_map(path, resume=True)
     with pytest.raises(ValueError, match="it holds a 'stability_map', not a 'trajectory'"):
-        dm.load(unbroken)
+        load_run(unbroken)
     with pytest.raises(ValueError, match="coordinates theta, but 'babyboot' has qA, qB"):
-        dm.load_map(unbroken, machine("babyboot"))
+        dm.load(unbroken, machine("babyboot"))
     with pytest.raises(FileNotFoundError, match=r"there is no file `.*gone\.npz`"):
-        dm.load_map(tmp_path / "gone.npz")
+        dm.load(tmp_path / "gone.npz")
 
 
 # Pictures
@@ -533,12 +535,12 @@ def test_a_map_knows_its_machine_and_a_closer_look_its_settings(tmp_path: Path) 
         path=path,
         **options,
     )
-    again = dm.load_map(path, bead())
+    again = dm.load(path, bead())
     closer = dm.zoom(again, {"k": (1.2, 1.4)}, criterion=dm.criteria.Tumble("x", 2.0))
     assert closer.settings == again.settings == chart.settings
     assert closer.settings["stabilise"] == {"name": "baumgarte", "omega": 7.0, "zeta": 0.3}
     with pytest.raises(ValueError, match="residual of 'wire' at a stored state"):
-        dm.load_map(path, bead(constraint=lambda q, t, p: 2 * wire(q, t, p)))
+        dm.load(path, bead(constraint=lambda q, t, p: 2 * wire(q, t, p)))
 
 
 def test_maps_count_points_of_a_negative_mass_and_files_keep_the_count(
@@ -556,4 +558,4 @@ def test_maps_count_points_of_a_negative_mass_and_files_keep_the_count(
     whole = dm.stability_map(system, {"m": (-1.0, 1.0, 4)}, lambda q, qd, t, p: q[0], 0.5)
     assert whole.indefinite == whole.summary()["indefinite"] == 2
     assert UNREAL in str(whole)
-    assert UNREAL in str(dm.load_map(whole.save(tmp_path / "map.npz")))
+    assert UNREAL in str(dm.load(whole.save(tmp_path / "map.npz")))

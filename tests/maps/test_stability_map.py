@@ -192,33 +192,6 @@ def test_new_numbers_compile_nothing() -> None:
     assert compiling_seconds() == before
 
 
-def test_a_criterion_of_ones_own() -> None:
-    class Climbs(dm.criteria.AbstractCriterion):
-        def copies(self, system: Any) -> Any:
-            return np.zeros((1, 2 * system.n))
-
-        def reducers(self, system: Any) -> Any:
-            return {"top": dm.reducers.Largest(_height)}
-
-        def measure(self, values: Any, duration: float) -> Any:
-            return values["top"][:, 0]
-
-        def judge(self, measured: Any, duration: float) -> Any:
-            return np.where(measured > -0.5, dm.Verdict.UNSTABLE, dm.Verdict.STABLE)
-
-        def describe(self) -> Any:
-            return {"criterion": "climbs", "measures": "height [m]"}
-
-    made = dm.stability_map(machine("pendulum"), {"theta": [0.5, 1.5]}, Climbs(), 3.0)
-    # The top is where a cubic through the ends of a step says.
-    np.testing.assert_allclose(made.values, -np.cos([0.5, 1.5]), atol=1e-6)
-    assert list(made.verdicts) == [dm.Verdict.STABLE, dm.Verdict.UNSTABLE]
-
-
-def _height(q: Any, qd: Any, t: Any, params: Any) -> Any:
-    return -jnp.cos(q[0])
-
-
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [

@@ -13,7 +13,7 @@ from scipy.optimize import brentq
 from scipy.special import ellipk, mathieu_a, mathieu_b
 
 import diffmech as dm
-from diffmech.motion._symmetries import Trials
+from diffmech.motion._symmetries import SymmetryTrials
 from diffmech.orbits._edge_slopes import _linearised
 from diffmech.orbits._return_maps import close_all
 
@@ -184,10 +184,11 @@ def test_edges_of_a_mode_do_not_change_with_the_units() -> None:
 
 def test_what_nothing_moves_is_held() -> None:
     boot, double = dm.systems.babyboot(), dm.systems.double_pendulum()
-    assert Trials(boot.laws, 1.0, 3.0, boot.params).held(np.zeros(2), (0,)) == (1,)
-    assert Trials(boot.laws, 1.0, 3.0, boot.params).held(np.array([0.0, 0.1]), (0,)) == ()
-    assert Trials(double.laws, 1.0, 3.0, double.params).held(np.zeros(2), (0,)) == ()
-    assert Trials(boot.laws, 1.0, 3.0, boot.params).point_symmetric(2)
+    trials = SymmetryTrials(boot.laws, 1.0, 3.0, boot.params)
+    assert trials.staying(np.zeros(2), (0,)) == (1,)
+    assert trials.staying(np.array([0.0, 0.1]), (0,)) == ()
+    assert SymmetryTrials(double.laws, 1.0, 3.0, double.params).staying(np.zeros(2), (0,)) == ()
+    assert trials.point_symmetric(2)
 
 
 def test_new_numbers_compile_nothing() -> None:

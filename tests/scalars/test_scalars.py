@@ -74,8 +74,8 @@ def test_whole_numbers_and_truths_keep_their_kind_through_simplifications() -> N
 
     tape = Tape()
     results = write(tape, counting, unknowns(tape, 0.0))
-    assert [tape.kind(int(place)) for place in results] == [int, int, int, bool, int, bool]
-    assert [tape.value(int(place)) for place in results[:3]] == [2, 3, 0]
+    assert [tape.kind(int(register)) for register in results] == [int, int, int, bool, int, bool]
+    assert [tape.value(int(register)) for register in results[:3]] == [2, 3, 0]
 
 
 def test_shapes_cost_nothing() -> None:
@@ -84,8 +84,8 @@ def test_shapes_cost_nothing() -> None:
         return jnp.stack(jnp.split(jnp.roll(y, 2, axis=1), 3, axis=1))[:, ::2].swapaxes(0, 1)
 
     tape = Tape()
-    places = write(tape, shuffle, unknowns(tape, np.zeros((3, 3))))
-    assert tape.count(places) == 0
+    registers = write(tape, shuffle, unknowns(tape, np.zeros((3, 3))))
+    assert tape.count(registers) == 0
 
 
 @pytest.mark.parametrize(
@@ -154,8 +154,8 @@ def test_primitives_without_a_rule_are_carried_out_on_known_numbers() -> None:
     matrix = jnp.array([[2.0, 1.0], [1.0, 3.0]])
     tape = Tape()
     x = unknowns(tape, np.zeros(2))
-    places = write(tape, lambda x: jnp.linalg.eigh(matrix)[0] * x, x)
-    values = Evaluation(tape, Lanes(), dict(zip(x.tolist(), (1.0, 1.0), strict=True))).of(places)
+    registers = write(tape, lambda x: jnp.linalg.eigh(matrix)[0] * x, x)
+    values = Evaluation(tape, Lanes(), dict(zip(x.tolist(), (1.0, 1.0), strict=True))).of(registers)
     np.testing.assert_allclose(values.astype(float), np.linalg.eigvalsh(matrix), rtol=1e-14)
 
 
@@ -173,9 +173,9 @@ def test_numbers_that_are_being_traced_are_asked_for_as_arguments() -> None:
 def test_writing_and_evaluating_work_inside_a_trace() -> None:
     def turned(q: Any) -> Any:
         tape = Tape()
-        places = unknowns(tape, np.zeros(2))
+        registers = unknowns(tape, np.zeros(2))
         table = constants(tape, np.array([[0.0, 1.0], [-1.0, 0.0]]))
-        result = write(tape, lambda a, x: jnp.linalg.solve(a, jnp.sin(x))[::-1], table, places)
+        result = write(tape, lambda a, x: jnp.linalg.solve(a, jnp.sin(x))[::-1], table, registers)
         return jnp.stack(list(Evaluation(tape, Lanes(), dict(enumerate(q))).of(result)))
 
     q = jnp.array([[0.3, -1.2], [2.0, 0.1], [1.0, 1.0]]).T

@@ -25,7 +25,7 @@ from diffmech.scalars import (
 
 from ..printed import CC, NODE, by_node, by_python, compiled
 
-# Libraries differ in the last digits of special functions: a few units in the last place.
+# Libraries differ in the last digits of special functions: a few units in the last one.
 LIBRARY = 1e-14
 
 ONE = (
@@ -44,26 +44,26 @@ EITHER = pytest.mark.parametrize("whole_too", [True, False], ids=["numbers", "in
 def _all_operations(language: str, whole_too: bool) -> tuple[Tape, Any, Any]:
     """A tape with every operation that a language has, of x and y: inputs and outputs."""
     tape = Tape()
-    x, y = (int(place) for place in unknowns(tape, np.zeros(2)))
+    x, y = (int(register) for register in unknowns(tape, np.zeros(2)))
     one = tape.constant(1.0)
     truth, other = tape.operate("gt", x, y), tape.operate("lt", x, one)
     i, j = tape.operate("to_int", x), tape.operate("to_int", y)
-    places = [tape.operate(name, x) for name in ONE if name in LANGUAGES[language].forms]
-    places += [tape.operate(name, x, y) for name in TWO]
+    registers = [tape.operate(name, x) for name in ONE if name in LANGUAGES[language].forms]
+    registers += [tape.operate(name, x, y) for name in TWO]
     choice = [tape.operate(name, x, y) for name in COMPARED]
     choice += [tape.operate(name, truth, other) for name in BITS]
     choice += [tape.operate("not", truth), tape.operate("is_finite", x)]
     choice += [tape.operate("to_bool", x)]
-    places += [tape.operate("select", place, x, one) for place in choice]
+    registers += [tape.operate("select", register, x, one) for register in choice]
     if not whole_too:
-        return tape, (x, y), np.array(places)
+        return tape, (x, y), np.array(registers)
     whole = [tape.operate(name, i, j) for name in WHOLE]
     whole += [tape.operate(name, i) for name in ("abs", "sign", "neg")]
     whole.append(tape.operate("to_int", truth))
     if language != "javascript":
         whole += [tape.operate(name, i, j) for name in BITS] + [tape.operate("not", i)]
-    places += [tape.operate("to_float", place) for place in (*whole, truth)]
-    return tape, (x, y), np.array(places)
+    registers += [tape.operate("to_float", register) for register in (*whole, truth)]
+    return tape, (x, y), np.array(registers)
 
 
 def _agree(found: Any, wanted: np.ndarray) -> None:
@@ -82,16 +82,16 @@ def _pairs(whole_too: bool) -> np.ndarray:
     return np.array([(x, y) for x in numbers for y in numbers])
 
 
-def _known(tape: Tape, inputs: Any, places: Any, pairs: np.ndarray) -> np.ndarray:
-    values = ArrayProgram(tape, places)(dict(zip(inputs, pairs.T, strict=True)))
-    return np.array([np.broadcast_to(values[p], len(pairs)) for p in places.tolist()], float)
+def _known(tape: Tape, inputs: Any, registers: Any, pairs: np.ndarray) -> np.ndarray:
+    values = ArrayProgram(tape, registers)(dict(zip(inputs, pairs.T, strict=True)))
+    return np.array([np.broadcast_to(values[p], len(pairs)) for p in registers.tolist()], float)
 
 
 def _source(language: str, whole_too: bool) -> tuple[str, np.ndarray, np.ndarray]:
-    tape, inputs, places = _all_operations(language, whole_too)
+    tape, inputs, registers = _all_operations(language, whole_too)
     pairs = _pairs(whole_too)
-    code = source(tape, {"out": places}, {"xy": np.array(inputs)}, language, name="all")
-    return code, pairs, _known(tape, inputs, places, pairs)
+    code = source(tape, {"out": registers}, {"xy": np.array(inputs)}, language, name="all")
+    return code, pairs, _known(tape, inputs, registers, pairs)
 
 
 @EITHER
@@ -144,9 +144,9 @@ def test_what_is_shared_is_worked_out_once_and_what_is_not_stands_where_it_is_ne
         s, c = jnp.sin(x[0]), jnp.cos(x[0])
         return jnp.stack([s * c + x[1], s / x[1], 3.0 * x[1]])
 
-    places = write(tape, function, x)
+    registers = write(tape, function, x)
     names = {int(x[0]): "angle", int(x[1]): "force"}
-    code = source(tape, {"y": places}, {"x": x}, "c", names=names)
+    code = source(tape, {"y": registers}, {"x": x}, "c", names=names)
     assert code.count("sin(angle)") == 1
     assert code.count("cos(angle)") == 1
     assert "y[0] = force + sin_angle * cos(angle);" in code
@@ -191,10 +191,10 @@ HOSTILE = (
 def _hostile(language: str) -> str:
     tape = Tape()
     x = unknowns(tape, np.zeros(len(HOSTILE)))
-    places = write(tape, lambda x: jnp.stack([jnp.sum(jnp.sin(x)), jnp.sum(x * x)]), x)
+    registers = write(tape, lambda x: jnp.stack([jnp.sum(jnp.sin(x)), jnp.sum(x * x)]), x)
     names = dict(zip(map(int, x), HOSTILE, strict=True))
     return source(
-        tape, {"re sult": places}, {"eval": x}, language, name="def f(): pass #", names=names,
+        tape, {"re sult": registers}, {"eval": x}, language, name="def f(): pass #", names=names,
         comment="*/ hello\n\"\"\" \u2028 <script>",
     )  # fmt: skip
 
@@ -230,15 +230,15 @@ def test_hostile_names_never_become_code(tmp_path: Path) -> None:
 def test_programs_of_thousands_of_operations_are_printed_in_short_lines() -> None:
     tape = Tape()
     x = unknowns(tape, np.zeros(3))
-    place = int(x[0])
+    register = int(x[0])
     for i in range(3000):
-        place = tape.operate(("add", "mul")[i % 2], place, int(x[1 + i % 2]))
-        place = tape.operate("sin", place) if i % 7 == 0 else place
-    code = source(tape, {"y": np.array([place])}, {"x": x})
+        register = tape.operate(("add", "mul")[i % 2], register, int(x[1 + i % 2]))
+        register = tape.operate("sin", register) if i % 7 == 0 else register
+    code = source(tape, {"y": np.array([register])}, {"x": x})
     assert max(map(len, code.splitlines())) <= 120
     numbers = [0.3, 0.2, 0.9]
-    values = ArrayProgram(tape, [place])(dict(zip(map(int, x), numbers, strict=True)))
-    assert by_python(code)(numbers)[0] == pytest.approx(values[place], rel=1e-14)
+    values = ArrayProgram(tape, [register])(dict(zip(map(int, x), numbers, strict=True)))
+    assert by_python(code)(numbers)[0] == pytest.approx(values[register], rel=1e-14)
 
 
 def test_wrong_calls_of_the_printer_get_a_sentence() -> None:
@@ -253,20 +253,22 @@ def test_wrong_calls_of_the_printer_get_a_sentence() -> None:
 
 def test_sympys_algebra_has_the_same_values() -> None:
     tape = Tape()
-    x, y = (int(place) for place in unknowns(tape, np.zeros(2)))
+    x, y = (int(register) for register in unknowns(tape, np.zeros(2)))
     one = tape.constant(1.0)
     names = [name for name in ONE if name not in ("round_even",)]
-    places = [tape.operate(name, x) for name in names] + [tape.operate(name, x, y) for name in TWO]
-    places += [tape.operate("select", tape.operate(name, x, y), x, one) for name in COMPARED]
-    places += [tape.operate("to_float", tape.operate("to_int", x))]
-    places += [tape.operate("mul", tape.constant(1 / 12), x), tape.operate("add", x, one)]
+    registers = [tape.operate(name, x) for name in names] + [
+        tape.operate(name, x, y) for name in TWO
+    ]
+    registers += [tape.operate("select", tape.operate(name, x, y), x, one) for name in COMPARED]
+    registers += [tape.operate("to_float", tape.operate("to_int", x))]
+    registers += [tape.operate("mul", tape.constant(1 / 12), x), tape.operate("add", x, one)]
     symbols = sp.symbols("x y", real=True)
-    found = Evaluation(tape, Symbolic(), dict(zip((x, y), symbols, strict=True))).of(places)
+    found = Evaluation(tape, Symbolic(), dict(zip((x, y), symbols, strict=True))).of(registers)
     assert found[-2] == symbols[0] / 12
     for numbers in ((0.4, -1.5), (0.75, 0.75), (-0.4, 2.0)):
-        values = ArrayProgram(tape, places)(dict(zip((x, y), numbers, strict=True)))
-        for place, formula in zip(places, found, strict=True):
-            wanted = float(values[place])
+        values = ArrayProgram(tape, registers)(dict(zip((x, y), numbers, strict=True)))
+        for register, formula in zip(registers, found, strict=True):
+            wanted = float(values[register])
             if math.isfinite(wanted):
                 value = complex(formula.subs(dict(zip(symbols, numbers, strict=True))).evalf())
                 assert value.imag == 0

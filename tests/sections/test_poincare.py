@@ -12,8 +12,10 @@ from scipy.integrate import solve_ivp
 from scipy.special import ellipk
 
 import diffmech as dm
+from diffmech import _stretches
 from diffmech._progress import forget_stop, request_stop
 from diffmech.lanes._compiling import compiling_seconds
+from diffmech.sections._sections import as_section
 
 from ..conftest import machine
 
@@ -36,7 +38,7 @@ SPRINGS = dm.System(_two_springs, {"x": "m", "y": "m"}, {"w": W}, name="two spri
 @pytest.fixture(scope="module")
 def swings() -> dm.PoincareSection:
     return dm.poincare(
-        machine("pendulum"), ANGLES[:, None], section={"theta": 0.0}, duration=30.0, rtol=1e-12
+        machine("pendulum"), ANGLES[:, None], section="theta", duration=30.0, rtol=1e-12
     )
 
 
@@ -69,7 +71,7 @@ def test_crossings_lie_on_the_section_and_on_the_motion(swings: dm.PoincareSecti
 def test_a_section_of_two_springs_is_an_ellipse() -> None:
     """At x = 0, ẋ > 0, y² + ẏ²/w² is what it was; crossings come 2π apart."""
     starts = np.array([[1.0, 0.5], [0.3, 1.0]])
-    found = dm.poincare(SPRINGS, starts, [0.0, 0.2], section={"x": 0.0}, duration=80.0, rtol=1e-12)
+    found = dm.poincare(SPRINGS, starts, [0.0, 0.2], section="x", duration=80.0, rtol=1e-12)
     assert np.array_equal(found.counts, [12, 12])
     radius = found.q[:, 1] ** 2 + (found.qd[:, 1] / W) ** 2
     wanted = (starts[:, 1] ** 2 + (0.2 / W) ** 2)[found.lanes]
@@ -85,8 +87,7 @@ def test_the_direction_is_respected(direction: int) -> None:
     found = dm.poincare(
         SPRINGS,
         [1.0, 0.0],
-        section={"x": 0.5},
-        direction=direction,
+        section=dm.Plane("x", 0.5, direction=direction),
         duration=40.0,
         rtol=1e-12,
     )
@@ -100,7 +101,7 @@ def test_the_direction_is_respected(direction: int) -> None:
 
 
 def test_rates_and_functions_make_sections_too() -> None:
-    rate = dm.poincare(SPRINGS, [1.0, 0.0], section={"x_dot": 0.0}, duration=20.0, rtol=1e-12)
+    rate = dm.poincare(SPRINGS, [1.0, 0.0], section="x_dot", duration=20.0, rtol=1e-12)
     assert np.max(np.abs(rate.times - np.pi * np.array([1.0, 3.0, 5.0]))) < ON_MOTION
     found = dm.poincare(
         SPRINGS,
@@ -121,15 +122,14 @@ def test_two_crossings_within_one_step_are_both_found() -> None:
         SPRINGS,
         [0.0, 0.0],
         [1.0, 0.0],
-        section={"x": top},
-        direction=0,
+        section=dm.Plane("x", top, direction=0),
         duration=6.0,
         rtol=1e-10,
     )
     wanted = [np.arcsin(top), np.pi - np.arcsin(top)]
     assert np.max(np.abs(found.times - wanted)) < 1e-6  # grazing: 70 times less certain
     bottom = dm.poincare(
-        SPRINGS, [0.0, 0.0], [-1.0, 0.0], section={"x": -top}, duration=6.0, rtol=1e-10
+        SPRINGS, [0.0, 0.0], [-1.0, 0.0], section=dm.Plane("x", -top), duration=6.0, rtol=1e-10
     )
     assert np.max(np.abs(bottom.times - wanted[1:])) < 1e-6
 
@@ -144,39 +144,41 @@ ROTOR = dm.System(_free, {"phi": "rad"}, name="rotor")
 
 def test_angles_count_modulo_a_turn_unless_told_otherwise() -> None:
     """φ = 0.5 ± 10 t, which the integration could cross in one step."""
-    found = dm.poincare(ROTOR, [[0.5]], [[10.0]], section={"phi": 1.0}, duration=10.0)
+    found = dm.poincare(ROTOR, [[0.5]], [[10.0]], section=dm.Plane("phi", 1.0), duration=10.0)
     wanted = (0.5 + 2 * np.pi * np.arange(16)) / 10
     assert np.max(np.abs(found.times - wanted)) < ON_SECTION
     assert np.max(np.abs(found.q[:, 0] - (1.0 + 2 * np.pi * np.arange(16)))) < ON_SECTION * 100
-    back = dm.poincare(ROTOR, [[0.5]], [[-10.0]], section={"phi": 1.0}, direction=1, duration=10.0)
+    rising, falling = dm.Plane("phi", 1.0), dm.Plane("phi", 1.0, direction=-1)
+    back = dm.poincare(ROTOR, [[0.5]], [[-10.0]], section=rising, duration=10.0)
     assert len(back) == 0
-    back = dm.poincare(ROTOR, [[0.5]], [[-10.0]], section={"phi": 1.0}, direction=-1, duration=10.0)
+    back = dm.poincare(ROTOR, [[0.5]], [[-10.0]], section=falling, duration=10.0)
     assert np.max(np.abs(back.q[:, 0] - (1.0 - 2 * np.pi * np.arange(1, 16)))) < ON_SECTION * 100
-    once = dm.poincare(ROTOR, [[0.5]], [[10.0]], section={"phi": 1.0}, duration=10.0, wrap=False)
+    single = dm.Plane("phi", 1.0, wrap=False)
+    once = dm.poincare(ROTOR, [[0.5]], [[10.0]], section=single, duration=10.0)
     assert np.max(np.abs(once.times - 0.05)) < ON_SECTION
     assert "modulo" in str(found)
     assert "modulo" not in str(once)
 
 
 def test_a_quick_function_needs_looks() -> None:
-    fast: Any = lambda q, qd, t, p: jnp.sin(40 * q[0])  # noqa: E731
-    found = dm.poincare(ROTOR, [[0.0]], [[1.0]], section=fast, duration=10.0, every=0.02)
+    fast = dm.Surface(lambda q, qd, t, p: jnp.sin(40 * q[0]), every=0.02)
+    found = dm.poincare(ROTOR, [[0.0]], [[1.0]], section=fast, duration=10.0)
     assert np.max(np.abs(found.times - np.pi / 20 * np.arange(1, 64))) < ON_SECTION
 
 
-def test_a_clock_strikes_every_period() -> None:
+def test_a_strobe_looks_every_period() -> None:
     """The start does not count and the end does, however they are rounded."""
-    found = dm.poincare(SPRINGS, [1.0, 0.0], period=0.1, t0=0.3, duration=2.0, rtol=1e-12)
+    found = dm.poincare(
+        SPRINGS, [1.0, 0.0], section=dm.Strobe(0.1), t0=0.3, duration=2.0, rtol=1e-12
+    )
     assert np.max(np.abs(found.times - 0.1 * np.arange(4, 24))) < ON_SECTION
     assert np.max(np.abs(found.q[:, 0] - np.cos(found.times - 0.3))) < 1e-11
-    phased = dm.poincare(SPRINGS, [1.0, 0.0], section={"period": 0.1, "phase": 0.05}, duration=1.0)
+    phased = dm.poincare(SPRINGS, [1.0, 0.0], section=dm.Strobe(0.1, phase=0.05), duration=1.0)
     assert np.max(np.abs(phased.times - (0.05 + 0.1 * np.arange(10)))) < ON_SECTION
 
 
 def test_transients_and_limits_cut_the_record() -> None:
-    found = dm.poincare(
-        SPRINGS, [1.0, 0.0], section={"x": 0.0}, duration=1000.0, transient=100.0, limit=5
-    )
+    found = dm.poincare(SPRINGS, [1.0, 0.0], section="x", duration=1000.0, transient=100.0, limit=5)
     first = 2 * np.pi * (0.75 + np.ceil(100 / (2 * np.pi) - 0.75))
     assert np.max(np.abs(found.times - (first + 2 * np.pi * np.arange(5)))) < 1e-7
     assert found.status[0] == dm.Status.EVENT
@@ -188,7 +190,7 @@ def test_many_motions_and_crossings_are_those_of_single_runs() -> None:
     rng = np.random.default_rng(5)
     starts = rng.uniform(-1, 1, size=(70, 2))
     stiff = rng.uniform(1, 2, size=70)
-    settings: dict[str, Any] = {"section": {"y": 0.0}, "duration": 1500.0, "rtol": 1e-11}
+    settings: dict[str, Any] = {"section": "y", "duration": 1500.0, "rtol": 1e-11}
     found = dm.poincare(SPRINGS, starts, params={"w": stiff}, **settings)
     for i in (0, 63, 69):
         one = found.lane(i)
@@ -203,20 +205,21 @@ def test_many_motions_and_crossings_are_those_of_single_runs() -> None:
 
 def test_constrained_motions_have_sections() -> None:
     bob = machine("pendulum_dae")
-    found = dm.poincare(bob, *bob.starts["published"], section={"x": 0.0}, duration=8.0, rtol=1e-12)
+    found = dm.poincare(bob, *bob.starts["published"], section="x", duration=8.0, rtol=1e-12)
     period = 2.36784194757623745  # IFToMM A01
     assert np.max(np.abs(found.times - period * (0.25 + np.arange(4)))) < ON_MOTION
     assert np.max(np.abs(found.q - [0.0, -1.0])) < 1e-11
-    wrong = dm.poincare(bob, [[0.5, 0.0]], section={"x": 0.0}, duration=1.0)
+    wrong = dm.poincare(bob, [[0.5, 0.0]], section="x", duration=1.0)
     assert wrong.status[0] == dm.Status.BAD_INPUT
     assert dm.Status.BAD_INPUT.sentence in str(wrong)
 
 
 def test_no_crossing_is_an_empty_record_that_prints_itself(tmp_path: Path) -> None:
-    found = dm.poincare(SPRINGS, [[1.0, 0.0]], section={"x": 2.0}, duration=5.0)
+    found = dm.poincare(SPRINGS, [[1.0, 0.0]], section=dm.Plane("x", 2.0), duration=5.0)
     assert len(found) == 0
     assert found.q.shape == (0, 2)
-    assert "0 crossings of x = 2" in str(found)
+    assert "0 crossings" in str(found)
+    assert "x = 2, rising" in str(found)
     assert len(dm.return_times(found)) == 0
     assert len(found.to_csv(tmp_path / "none.csv").read_text().splitlines()) == 1
     with pytest.raises(ValueError, match="two points at least"):
@@ -234,19 +237,42 @@ def test_a_table_has_every_digit(swings: dm.PoincareSection, tmp_path: Path) -> 
 
 def test_new_numbers_do_not_compile_anew() -> None:
     compiling_seconds()
-    dm.poincare(SPRINGS, np.ones((20, 2)), section={"x": 0.3}, duration=8.0)
+    dm.poincare(SPRINGS, np.ones((20, 2)), section=dm.Plane("x", 0.3), duration=8.0)
     before = compiling_seconds()
     dm.poincare(
-        SPRINGS, np.zeros((30, 2)) + 0.7, section={"x": 0.1}, duration=9, limit=1, t0=1, rtol=1e-9
+        SPRINGS,
+        np.zeros((30, 2)) + 0.7,
+        section=dm.Plane("x", 0.1),
+        duration=9,
+        limit=1,
+        t0=1,
+        rtol=1e-9,
     )
     assert compiling_seconds() == before
+
+
+def test_cutting_motions_into_stretches_leaves_no_trace(monkeypatch: pytest.MonkeyPatch) -> None:
+    starts = np.stack([np.linspace(0.1, 1.0, 5), np.full(5, 0.7)], axis=1)
+    whole = dm.poincare(SPRINGS, starts, section={"x": 0.1}, duration=20.0)
+    monkeypatch.setattr(_stretches, "_FIRST", 7)
+    monkeypatch.setattr(_stretches, "_SECONDS", 0.0)  # the shortest stretches there are
+    pieces = dm.poincare(SPRINGS, starts, section={"x": 0.1}, duration=20.0)
+    np.testing.assert_array_equal(pieces.times, whole.times)
+    np.testing.assert_array_equal(pieces.q, whole.q)
+    assert len(whole) > 5
+
+
+def test_a_section_of_starts_without_numbers_says_bad_input() -> None:
+    found = dm.poincare(SPRINGS, np.full((2, 2), np.nan), section={"x": 0.0}, duration=1.0)
+    assert np.all(found.status == dm.Status.BAD_INPUT)
+    assert len(found) == 0
 
 
 def test_an_interrupted_section_keeps_what_it_has() -> None:
     request_stop()
     try:
         with pytest.warns(UserWarning, match="interrupted"):
-            found = dm.poincare(SPRINGS, np.ones((70, 2)), section={"x": 0.0}, duration=1e6)
+            found = dm.poincare(SPRINGS, np.ones((70, 2)), section="x", duration=1e6)
     finally:
         forget_stop()
     assert np.all(found.status == dm.Status.INTERRUPTED)
@@ -258,7 +284,7 @@ def test_windings_of_springs_are_ratios_of_frequencies() -> None:
         del t
         return jnp.arctan2(-qd[1] / params["w"], q[1])
 
-    found = dm.poincare(SPRINGS, [1.0, 0.5], section={"x": 0.0}, duration=150.0, rtol=1e-12)
+    found = dm.poincare(SPRINGS, [1.0, 0.5], section="x", duration=150.0, rtol=1e-12)
     assert abs(dm.winding_number(found, phase) - (W - 1)) < ON_MOTION
     run = dm.simulate(SPRINGS, [1.0, 0.5], duration=50.0)
     assert abs(dm.winding_number(run, phase) - W / (2 * np.pi)) < ON_MOTION
@@ -271,7 +297,7 @@ def test_the_winding_of_a_rotating_pendulum_is_one_over_its_period() -> None:
     run = dm.simulate(pendulum, [0.0], [10.0], duration=50.0)
     # The plain mean is off by a part of a turn in 65; the weighted one by next to nothing.
     assert abs(dm.winding_number(run, "theta") * period - 1) < 1e-8
-    found = dm.poincare(pendulum, [0.0], [10.0], section={"theta": 1.0}, duration=20.0)
+    found = dm.poincare(pendulum, [0.0], [10.0], section=dm.Plane("theta", 1.0), duration=20.0)
     assert abs(dm.winding_number(found, "theta") - 1) < ON_MOTION
     assert np.max(np.abs(dm.return_times(found) - period)) < ON_MOTION
 
@@ -294,7 +320,7 @@ def cascade() -> dm.Bifurcation:
         "force[1]",
         [0.20, 0.28, 0.29, 0.37, 0.50],
         [1.0],
-        period=PERIOD,
+        section=dm.Strobe(PERIOD),
         transient=300 * PERIOD,
         keep=32,
     )
@@ -347,10 +373,9 @@ def test_a_section_of_parameters_follows_a_drive_that_varies(tmp_path: Path) -> 
         "omega",
         [1.1, 1.2],
         [1.0],
-        section=lambda q, qd, t, p: jnp.sin(p["omega"] * t),
+        section=dm.Surface(lambda q, qd, t, p: jnp.sin(p["omega"] * t), every=0.5),
         transient=50.0,
         keep=4,
-        every=0.5,
     )
     periods = 2 * np.pi / np.array([1.1, 1.2])
     assert np.allclose(np.diff(found.times, axis=1), periods[:, None])
@@ -360,28 +385,19 @@ def test_a_section_of_parameters_follows_a_drive_that_varies(tmp_path: Path) -> 
 
 
 def _call(**change: Any) -> Any:
-    return dm.poincare(
-        SPRINGS, **{"q0s": [1.0, 0.0], "section": {"x": 0.0}, "duration": 1.0, **change}
-    )
+    return dm.poincare(SPRINGS, **{"q0s": [1.0, 0.0], "section": "x", "duration": 1.0, **change})
 
 
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        ({"section": {"xx": 0.0}}, "Did you mean 'x'"),
-        ({"section": {"x_dt": 0.0}}, "Did you mean 'x_dot'"),
-        ({"section": {"x": 0.0, "y": 1.0}}, "must name one coordinate"),
-        ({"section": {"period": 1.0, "phse": 0.0}}, "may have a 'phase'"),
-        ({"section": None}, "either `section` or `period`"),
-        ({"period": 1.0}, "either `section` or `period`"),
-        ({"section": {"period": -1.0}}, "`period` must be greater than zero"),
+        ({"section": "xx"}, "Did you mean 'x'"),
+        ({"section": dm.Plane("x_dt", 1.0)}, "Did you mean 'x_dot'"),
         ({"section": lambda q, qd, t, p: q}, "must return a scalar"),
         ({"section": lambda q, qd: q[0]}, "raised TypeError"),
         ({"section": lambda q, qd, t, p: p["v"]}, "declared `params`"),
-        ({"section": {"x": 0.0}, "every": 0.1}, "`every` must be left out"),
         ({"duration": -1.0}, "`duration` must be greater than zero"),
         ({"transient": 1.0}, "`transient` must be at least 0 and less than"),
-        ({"direction": 2}, "`direction` must be 1, -1 or 0"),
         ({"limit": 0}, "`limit` must be a whole number, at least 1"),
         ({"q0s": [1.0]}, r"must have shape \(lanes, 2\)"),
         ({"params": {"ww": 1.0}}, "Did you mean 'w'"),
@@ -393,14 +409,52 @@ def test_wrong_sections_are_refused(change: dict[str, Any], sentence: str) -> No
         _call(**change)
 
 
+@pytest.mark.parametrize(
+    ("section", "sentence"),
+    [
+        (lambda: dm.Plane("x", np.inf), "`level` must be finite"),
+        (lambda: dm.Plane("x", direction=2), "`direction` must be 1, -1 or 0, but is 2"),
+        (lambda: dm.Surface(lambda q, qd, t, p: t, direction=2), "`direction` must be 1, -1 or 0"),
+        (lambda: dm.Surface(lambda q, qd, t, p: t, every=0.0), "`every` must be greater than zero"),
+        (lambda: dm.Strobe(-1.0), "`period` must be greater than zero"),
+        (lambda: dm.Strobe(1.0, np.nan), "`phase` must be finite"),
+    ],
+)
+def test_sections_are_checked_where_they_are_made(section: Any, sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        section()
+
+
+@pytest.mark.parametrize("given", [None, 0.1, {"x": 0.0}, dm.Strobe])
+def test_what_is_no_section_is_told_what_one_is(given: Any) -> None:
+    with pytest.raises(ValueError, match=r"must be a `Plane\(.*, a `Strobe\(.*, a `Surface\("):
+        as_section(given)
+
+
+def test_a_name_and_a_function_are_short_for_their_sections() -> None:
+    short, whole = _call(duration=20.0), _call(section=dm.Plane("x", 0.0), duration=20.0)
+    assert np.array_equal(short.times, whole.times)
+    assert short.label == "x = 0, rising"
+
+    def position(q: Any, qd: Any, t: Any, params: Any) -> Any:
+        return q[0]
+
+    short, whole = _call(section=position), _call(section=dm.Surface(position, direction=1))
+    assert np.array_equal(short.times, whole.times)
+    assert whole.label == "position = 0, rising"
+    assert _call(section=dm.Strobe(0.4, 0.1)).label == "every 0.4 s from 0.1 s"
+
+
 def test_other_wrong_calls_are_refused(swings: dm.PoincareSection) -> None:
     with pytest.raises(ValueError, match="outside of `jit`"):
         jax.jit(lambda x: _call(q0s=x).times)(jnp.ones(2))
+    with pytest.raises(ValueError, match="outside of `jit`"):
+        jax.jit(lambda x: _call(section=dm.Plane("x", x)).times)(1.0)
     with pytest.raises(ValueError, match="from 0 to 2"):
         swings.lane(3)
     with pytest.raises(ValueError, match="Did you mean 'theta'"):
         dm.winding_number(swings, "thta")
-    arguments: dict[str, Any] = {"period": PERIOD, "transient": 1.0}
+    arguments: dict[str, Any] = {"section": dm.Strobe(PERIOD), "transient": 1.0}
     with pytest.raises(ValueError, match="Did you mean 'omega'"):
         dm.bifurcation(DUFFING, "omga", [1.0], [1.0], **arguments)
     with pytest.raises(ValueError, match="no parameter 'force"):

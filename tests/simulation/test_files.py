@@ -54,7 +54,7 @@ def test_without_the_machine_the_numbers_are_there(run: dm.Trajectory, saved: Pa
 
 def test_equal_runs_give_equal_bytes(run: dm.Trajectory, tmp_path: Path) -> None:
     first = run.save(tmp_path / "a.npz")
-    second = dm.save(run, tmp_path / "b.npz")
+    second = run.save(tmp_path / "b.npz")
     assert first.read_bytes() == second.read_bytes()
     with np.load(first) as plain:  # an ordinary npz for everybody else
         np.testing.assert_array_equal(plain["qs"], run.qs)

@@ -16,7 +16,7 @@ import diffmech as dm
 from diffmech.motion import as_stabilisation, likeness, require_alike
 from diffmech.simulation._kept_settings import settings_as_data, settings_from_data
 from diffmech.simulation._methods import as_solver, method_name, stiff_solver
-from diffmech.simulation._run import Settings
+from diffmech.simulation._run_data import Settings
 
 
 def slide(q: Any, qd: Any, t: Any, params: Any) -> Any:

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import diffmech as dm
-from diffmech.simulation import _run
+from diffmech import _stretches
 
 from ..by_tape import by_arrays
 from ..conftest import machine
@@ -68,8 +68,8 @@ def test_cutting_a_run_into_stretches_leaves_no_trace(
     system = machine("double_pendulum")
     start = system.starts["chaotic"]
     whole = dm.simulate(system, *start, duration=5.0, dense=dense)
-    monkeypatch.setattr(_run, "_FIRST_STRETCH", 7)
-    monkeypatch.setattr(_run, "_STRETCH_SECONDS", 0.0)  # the shortest stretches there are
+    monkeypatch.setattr(_stretches, "_FIRST", 7)
+    monkeypatch.setattr(_stretches, "_SECONDS", 0.0)  # the shortest stretches there are
     pieces = dm.simulate(system, *start, duration=5.0, dense=dense)
     np.testing.assert_array_equal(whole.qs, pieces.qs)
     np.testing.assert_array_equal(whole.qds, pieces.qds)
@@ -251,10 +251,11 @@ def test_ctrl_c_keeps_the_prefix_of_the_whole_run() -> None:
         """
         import signal, warnings, sys, numpy as np
         import diffmech as dm
+        from diffmech import _stretches
         from diffmech.simulation import _run
         # A shell's background job is started deaf to it.
         signal.signal(signal.SIGINT, signal.default_int_handler)
-        _run._STRETCH_SECONDS = 0.05
+        _stretches._SECONDS = 0.05
         system = dm.systems.double_pendulum()
         start = system.starts["default"]
         advance, calls = _run.advance, []

@@ -12,10 +12,10 @@ def test_a_tournament_ranks_the_ways() -> None:
         system, *system.starts["default"], duration=2.0, samples=41,
         ways=["projection", "nullspace", dm.solvers.baumgarte(10, 0.8), "penalty", "none"],
     )  # fmt: skip
-    assert record["projection"].place < 1e-14
-    assert record["nullspace"].place < 1e-14
-    assert 1e-14 < record["baumgarte"].place < record["none"].place
-    assert record["penalty"].place > 1e-9
+    assert record["projection"].residual < 1e-14
+    assert record["nullspace"].residual < 1e-14
+    assert 1e-14 < record["baumgarte"].residual < record["none"].residual
+    assert record["penalty"].residual > 1e-9
     assert all(entry.error < 1e-4 for entry in record.entries)
     assert "projection" in str(record).splitlines()[1]
     with pytest.raises(KeyError, match="magic"):

@@ -217,7 +217,7 @@ def test_a_verdict_is_never_better_than_the_errors(
     qs, error = np.reshape(values, (3, 3)), np.reshape(errors, (3, 3))
     run = eqx.tree_at(lambda run: run.qs, three, qs)
     judgement = judge(run, error)
-    sentence = verdict(run, judgement, error, 0.0, definite=True)
+    sentence = verdict(run, run.energies, judgement, error, 0.0, definite=True)
     if "to the end" not in sentence:
         return
     size = np.max(np.abs(qs), axis=0)

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import diffmech as dm
-from diffmech.tuning import _trial as _verdict, _tune as _tuning, _xla_flags
+from diffmech.tuning import _trial, _tune, _xla_flags
 from diffmech.tuning._tune import current_tuning, is_tuned
 
 LOOPS = "xla_cpu_small_while_loop_byte_threshold=100000000"
@@ -48,12 +48,12 @@ def starts(tmp_path: Path) -> Path:
 @pytest.fixture
 def fresh(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[], None]:
     """Make this process look as if JAX had not started, nor anything been tuned."""
-    monkeypatch.setattr(_tuning, "_seen", [""])
-    monkeypatch.setattr(_tuning, "backend_started", lambda: False)
+    monkeypatch.setattr(_tune, "_seen", [""])
+    monkeypatch.setattr(_tune, "backend_started", lambda: False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
     def forget() -> None:
-        monkeypatch.setattr(_tuning, "_first", [])
+        monkeypatch.setattr(_tune, "_first", [])
         monkeypatch.setenv("XLA_FLAGS", "")
 
     forget()
@@ -69,9 +69,9 @@ def canary(
     def behave(behaviour: str = "") -> None:
         fake = tmp_path / "fake.py"
         fake.write_text(FAKE.format(starts=str(starts), behaviour=behaviour))
-        monkeypatch.setattr(_verdict, "_CANARY", fake)
+        monkeypatch.setattr(_trial, "_CANARY", fake)
 
-    monkeypatch.setattr(_verdict, "processor", lambda: "flags : sse2 avx2")
+    monkeypatch.setattr(_trial, "processor", lambda: "flags : sse2 avx2")
     behave()
     return behave
 
@@ -79,7 +79,7 @@ def canary(
 @pytest.fixture
 def wide_canary(canary: Callable[[str], None], monkeypatch: pytest.MonkeyPatch) -> Any:
     """The same on a processor with wide vectors."""
-    monkeypatch.setattr(_verdict, "processor", lambda: "flags : sse2 avx2 avx512f avx512dq")
+    monkeypatch.setattr(_trial, "processor", lambda: "flags : sse2 avx2 avx512f avx512dq")
     return canary
 
 
@@ -145,7 +145,7 @@ def test_wide_vectors_are_added_where_the_processor_has_them(
     assert starts.read_text().splitlines() == ["", ALL, f"{ALL} {WIDE}"]
     fresh()
     assert dm.tune_cpu(devices=2) == found, "from the cache"
-    monkeypatch.setattr(_tuning, "_first", [])
+    monkeypatch.setattr(_tune, "_first", [])
     assert dm.tune_cpu().gain == 5.0, "inherited"
     fresh()
     os.environ["XLA_FLAGS"] = ALL
@@ -193,7 +193,7 @@ def test_options_that_only_ease_compiling_can_fail_alone(
 ) -> None:
     canary("if easier: sys.exit('xla: Unknown command line argument')")
     if wide:
-        monkeypatch.setattr(_verdict, "processor", lambda: "flags : avx512f")
+        monkeypatch.setattr(_trial, "processor", lambda: "flags : avx512f")
     said = r"left out loops not unrolled and a fast scheduler, .*Unknown command line.*; kept whole"
     with pytest.warns(RuntimeWarning, match=said):
         found = dm.tune_cpu(devices=2)
@@ -238,7 +238,7 @@ def test_the_users_own_options_are_kept(
 ) -> None:
     own, flags, devices = OWN[case]
     monkeypatch.setenv("XLA_FLAGS", own)
-    monkeypatch.setattr(_tuning, "_cores", lambda: 2)
+    monkeypatch.setattr(_tune, "_cores", lambda: 2)
     found = dm.tune_cpu()
     assert (found.flags, found.devices) == (flags, devices)
     assert found.active == (case != "one of them")
@@ -298,7 +298,7 @@ def test_options_that_fail_are_left_out_and_it_says_so(
     behaviour, kept, reason, cached = FAULTS[case]
     canary(behaviour)
     if "hangs" in case:
-        monkeypatch.setattr(_verdict, "_TIMEOUT", 1.0)
+        monkeypatch.setattr(_trial, "_TIMEOUT", 1.0)
     with pytest.warns(RuntimeWarning, match=re.escape(reason)):
         found = dm.tune_cpu(devices=2)
     extra = f"--xla_backend_extra_options={kept} " if kept else ""
@@ -382,7 +382,7 @@ def test_the_canary_gets_the_users_flags_and_none_of_jaxs_settings(
     canary("assert 'JAX_DISABLE_JIT' not in os.environ and os.environ['JAX_PLATFORMS'] == 'cpu'")
     assert dm.tune_cpu().active
     canary("assert '' not in sys.path and 'diffmech' not in sys.modules")
-    monkeypatch.setattr(_tuning, "_first", [])
+    monkeypatch.setattr(_tune, "_first", [])
     monkeypatch.setenv("XLA_FLAGS", "")
     assert dm.tune_cpu().active
 
@@ -396,13 +396,13 @@ def test_flags_set_by_hand_after_import_count_until_the_backend_starts(
     found = current_tuning()
     assert found is not None
     assert (found.active, found.devices, found.gain) == (True, 2, None)
-    monkeypatch.setattr(_tuning, "backend_started", lambda: True)
+    monkeypatch.setattr(_tune, "backend_started", lambda: True)
     monkeypatch.setenv("XLA_FLAGS", "")
     assert is_tuned(), "the backend has read them"
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert dm.tune_cpu() == found, "nothing to complain of"
-    monkeypatch.setattr(_tuning, "_seen", [f"--xla_backend_extra_options={LOOPS}"])
+    monkeypatch.setattr(_tune, "_seen", [f"--xla_backend_extra_options={LOOPS}"])
     found = current_tuning()
     assert found is not None
     assert not found.active

@@ -1,5 +1,8 @@
 """Pictures: the right numbers, units, nothing clipped, nothing global touched."""
 
+import ast
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -281,3 +284,33 @@ def test_pictures_are_written_whole_in_three_formats(boot: dm.Trajectory, tmp_pa
     with pytest.raises(FileExistsError, match="exists already"):
         viz.save_figure(sheet, tmp_path / "sheet.png")
     assert len(list(tmp_path.iterdir())) == 3
+
+
+def test_the_door_has_the_same_names_for_type_checkers_and_loads_none_of_them() -> None:
+    source = Path(viz.__file__).read_text(encoding="utf-8")
+    block = next(node for node in ast.parse(source).body if isinstance(node, ast.If))
+    static = {
+        alias.name: imported.module
+        for imported in block.body
+        if isinstance(imported, ast.ImportFrom)
+        for alias in imported.names
+    }
+    assert static == {name: file for file, names in viz._FILES.items() for name in names}
+    assert set(dir(viz)) == {"KINDS", "draw", *static}
+    assert all(callable(getattr(viz, name)) for name in static)
+    code = (
+        "import sys; from diffmech.viz import KINDS; "
+        "assert not {'jax', 'numpy', 'matplotlib'} & set(sys.modules); print(*KINDS)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == list(viz.KINDS)
+
+
+@pytest.mark.parametrize("kind", viz.KINDS)
+def test_every_kind_of_picture_is_drawn_by_its_name(kind: str, boot: dm.Trajectory) -> None:
+    entry = viz.KINDS[kind]
+    assert entry.text
+    named = {"names": ["qB"]} if entry.coordinates != "none" else {}
+    for options in ({}, named):
+        drawn = viz.draw(kind, *[boot] * entry.runs, **options)
+        assert isinstance(drawn.figure, Figure)

@@ -134,7 +134,7 @@ def test_hostile_names_are_shown_literally(tmp_path: Path) -> None:
     assert f"| record | samples | {literal}" in report, "the channel"
     assert "</script>" not in report.replace("\\<", "")
     assert "\n# c" not in report
-    assert dm.load_fit(folder / "fit.npz").records[0].name == HOSTILE
+    assert dm.load(folder / "fit.npz").records[0].name == HOSTILE
 
 
 def test_a_folder_that_cannot_be_filled_does_not_appear(

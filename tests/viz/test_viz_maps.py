@@ -11,7 +11,7 @@ from matplotlib.colors import to_rgb
 
 import diffmech as dm
 from diffmech import viz
-from diffmech.maps import Axis
+from diffmech.maps import Axis, CriterionWords
 from diffmech.viz._stability import VERDICT_COLOURS
 
 from ..conftest import machine
@@ -25,7 +25,10 @@ def _close_all() -> Iterator[None]:
     plt.close("all")
 
 
-def drawn_map(verdicts: Any, *axes: Axis, criterion: str = "tumble") -> dm.StabilityMap:
+TUMBLES = CriterionWords("time until it tumbles [s]", range=(0.0, 4.0))
+
+
+def drawn_map(verdicts: Any, *axes: Axis, words: CriterionWords = TUMBLES) -> dm.StabilityMap:
     """A map of which only the verdicts matter; its machine is not there."""
     verdicts = np.asarray(verdicts, np.int8)
     times = np.where(verdicts == dm.Verdict.UNSTABLE, 2.0, np.inf)
@@ -36,7 +39,8 @@ def drawn_map(verdicts: Any, *axes: Axis, criterion: str = "tumble") -> dm.Stabi
         energy_error=np.zeros(verdicts.shape),
         status=np.zeros(verdicts.shape, np.int8),
         edges=None,
-        settings={"criterion": {"criterion": criterion}, "duration": 4.0},
+        settings={"criterion": {"criterion": "one"}, "duration": 4.0},
+        words=words,
         system=machine("pendulum"),
     )
 
@@ -149,15 +153,23 @@ def test_labels_and_shares_are_the_maps() -> None:
     assert viz.stability(drawn_map([0, 1], angle([0, 1], "$x$"))).get_xlabel() == r"\$x\$ [deg]"
 
 
-@pytest.mark.parametrize("criterion", ["tumble", "ftle", "spread"])
-def test_odd_maps_are_drawn(criterion: str) -> None:
+def test_a_criterion_of_ones_own_labels_its_axis_within_its_range() -> None:
+    words = CriterionWords("largest height [m]", range=(-1.0, 3.0))
+    ax = viz.stability(drawn_map([0, 1], angle([10.0, 20.0]), words=words))
+    assert ax.get_ylabel() == "largest height [m]"
+    assert min(ax.get_yticks()) >= -1.0
+    assert max(ax.get_yticks()) <= 3.0
+
+
+@pytest.mark.parametrize("words", [TUMBLES, CriterionWords("exponent [1/s]"), CriterionWords()])
+def test_odd_maps_are_drawn(words: CriterionWords) -> None:
     three = angle([10.0, 20.0, 30.0])
     odd = {
-        "a point": drawn_map([0], angle([45.0]), criterion=criterion),
-        "all failed": drawn_map([3, 3, 3], three, criterion=criterion),
-        "a point of two axes": drawn_map([[1]], angle([4.0]), angle([5.0]), criterion=criterion),
-        "a row": drawn_map([[0, 1, 0]], angle([4.0]), three, criterion=criterion),
-        "failed areas": drawn_map(np.full((3, 3), 3), three, three, criterion=criterion),
+        "a point": drawn_map([0], angle([45.0]), words=words),
+        "all failed": drawn_map([3, 3, 3], three, words=words),
+        "a point of two axes": drawn_map([[1]], angle([4.0]), angle([5.0]), words=words),
+        "a row": drawn_map([[0, 1, 0]], angle([4.0]), three, words=words),
+        "failed areas": drawn_map(np.full((3, 3), 3), three, three, words=words),
     }
     for name, record in odd.items():
         ax = viz.stability(record)

@@ -1,28 +1,22 @@
-"""Runs on disk."""
+"""What a run's file holds, and how it is written and read: plain data, no `Trajectory`."""
 
 import math
-from collections.abc import Callable
-from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import diffrax
-import equinox as eqx
 import jax
 import numpy as np
 
-from .._checks import require_kind
 from .._records import (
     arrays_under,
     finite_or_none,
     read_record,
-    require_writable,
-    what_is_at,
     write_record,
 )
 from .._results import name_of, result_named
 from .._typing import Params
-from ..model import AbstractSystem, CoordinateUnits, FixedMapping, Laws, Range, parameter_names
+from ..model import AbstractSystem, CoordinateUnits, parameter_names
 from ..motion import (
     Energy,
     Likeness,
@@ -34,61 +28,47 @@ from ..motion import (
 from ._constraint_record import ConstraintRecord
 from ._kept_settings import settings_as_data, settings_from_data
 from ._report import Report
-from ._run import End
-from ._trajectory import Trajectory
+from ._run_data import End, RunData
+from ._system_on_file import SystemOnFile
 
-RUN_FILE = "run.npz"  # in a run's folder
-_KIND = "trajectory"
+_KIND = "trajectory"  # in the head of its file
 _PARAM = "params."
 _ENERGY = "energy."
 _END = "end."
-_HELD = "held."
+# Fields of the record of constraints, and what the arrays are called in files of schema 1.
+_CONSTRAINTS = {
+    "residual": "held.place",
+    "rate_residual": "held.rate",
+    "multipliers": "held.multipliers",
+    "distance": "held.distance",
+}
 _LIKENESS = "likeness."
 
 
-class SystemOnFile(AbstractSystem):
-    """What a file knows of the machine whose run it holds: names and numbers, no functions.
+class RunOnFile(NamedTuple):
+    """What a file holds: a run, and all that was computed from it."""
 
-    `params` is a dictionary by path.
-    """
-
-    name: str = eqx.field(static=True)
-    coordinates: CoordinateUnits = eqx.field(static=True)
-    params: Params
-    landmarks: Callable[..., Any] | None = eqx.field(static=True, default=None)
-    links: tuple[tuple[int, int], ...] = eqx.field(static=True, default=())
-    springs: tuple[tuple[int, int], ...] = eqx.field(static=True, default=())
-    dampers: tuple[tuple[int, int], ...] = eqx.field(static=True, default=())
-    faces: tuple[tuple[int, ...], ...] = eqx.field(static=True, default=())
-    starts: dict[str, Any] = eqx.field(default_factory=dict)
-    units: FixedMapping[str] = eqx.field(static=True, default=FixedMapping())
-    ranges: FixedMapping[Range] = eqx.field(static=True, default=FixedMapping())
-    likeness: Likeness | None = None  # how the machine of the run moves at a few states
-
-    @property
-    def laws(self) -> Laws:
-        raise ValueError(
-            f"the run of {self.name!r} was loaded without its machine, so nothing new can be "
-            "computed from it: load it with `diffmech.load(path, system)`"
-        )
+    run: RunData
+    report: Report
+    energies: Energy
+    constraints: ConstraintRecord
 
 
-def save(trajectory: Trajectory, path: str | Path, *, overwrite: bool = False) -> Path:
+def write_run(kept: RunOnFile, path: str | Path, *, overwrite: bool) -> Path:
     """Write a run and its report to a checksummed `.npz`, all of it or nothing.
 
-    Functions are not written: `load` takes the machine again, and a method that has no name; of
+    Functions are not written: reading takes the machine again, and a method that has no name; of
     events their names are kept. Dense output is not written either.
     """
-    require_writable(path, overwrite=overwrite)
-    report, settings = trajectory.report(), trajectory.settings
+    run, report = kept.run, kept.report
     meta = {
-        "system": trajectory.system.name,
-        "coordinates": list(trajectory.system.coordinates.items()),
-        "status": name_of(trajectory.status),
-        "params": parameter_names(trajectory.params),
-        "goal": float(trajectory.goal),
-        "steps": [int(trajectory.stats["accepted"]), int(trajectory.stats["rejected"])],
-        "settings": {**settings_as_data(settings), "event": int(trajectory.event_index)},
+        "system": run.system.name,
+        "coordinates": list(run.system.coordinates.items()),
+        "status": name_of(run.status),
+        "params": parameter_names(run.params),
+        "goal": float(run.goal),
+        "steps": [int(run.stats["accepted"]), int(run.stats["rejected"])],
+        "settings": {**settings_as_data(run.settings), "event": int(run.event_index)},
         "report": {
             "imbalance": finite_or_none(report.imbalance),
             "condition": finite_or_none(report.condition),
@@ -99,68 +79,54 @@ def save(trajectory: Trajectory, path: str | Path, *, overwrite: bool = False) -
             "lines": [list(line) for line in report.lines],
         },
     }
+    constraints = kept.constraints._asdict()
     arrays = {
-        "ts": trajectory.ts,
-        "qs": trajectory.qs,
-        "qds": trajectory.qds,
-        "work": trajectory.work,
-        **{_END + key: value for key, value in trajectory.end._asdict().items()},
+        "ts": run.ts,
+        "qs": run.qs,
+        "qds": run.qds,
+        "work": run.work,
+        **{_END + key: value for key, value in run.end._asdict().items()},
         "error": report.error,
         "rate_error": report.rate_error,
-        **{_ENERGY + key: value for key, value in trajectory.energies._asdict().items()},
-        **{_HELD + key: value for key, value in trajectory.held._asdict().items()},
-        **{_LIKENESS + key: value for key, value in _likeness(trajectory)._asdict().items()},
-        **{f"{_PARAM}{i}": value for i, value in enumerate(jax.tree.leaves(trajectory.params))},
+        **{_ENERGY + key: value for key, value in kept.energies._asdict().items()},
+        **{on_file: constraints[key] for key, on_file in _CONSTRAINTS.items()},
+        **{_LIKENESS + key: value for key, value in _likeness(run)._asdict().items()},
+        **{f"{_PARAM}{i}": value for i, value in enumerate(jax.tree.leaves(run.params))},
     }
     plain = {key: np.asarray(value) for key, value in arrays.items()}
     return write_record(path, _KIND, meta, plain, overwrite=overwrite)
 
 
-def _likeness(trajectory: Trajectory) -> Likeness:
-    if isinstance(trajectory.system, SystemOnFile) and trajectory.system.likeness is not None:
-        return trajectory.system.likeness
-    start = trajectory.ts[0], trajectory.qs[0], trajectory.qds[0]
-    return likeness(trajectory.system, trajectory.params, *start)
+def _likeness(run: RunData) -> Likeness:
+    if isinstance(run.system, SystemOnFile) and run.system.likeness is not None:
+        return run.system.likeness
+    return likeness(run.system, run.params, run.ts[0], run.qs[0], run.qds[0])
 
 
-def load(
-    path: str | Path,
-    system: AbstractSystem | None = None,
-    *,
-    method: str | diffrax.AbstractSolver | None = None,
-) -> Trajectory:
-    """Read a run written by `save`, or a folder with a run in it, as the command line writes them.
-
-    Checksums are verified and nothing in the file is executed.
-
-    Given the machine it was made with, the run is whole again: it evaluates between samples and
-    its parameters have the machine's structure. That it is the same machine is tried at three
-    states. Without, arrays, energies and report are there.
-
-    `method` is asked for if the run was made by a solver object that no name stands for. It never
-    changes how a run was made: where the file knows the method, another one is refused.
+def read_run(
+    path: Path, system: AbstractSystem | None, method: str | diffrax.AbstractSolver | None
+) -> RunOnFile:
+    """What `write_run` wrote; with its machine given, and like it, the run is of that.
 
     Raises:
         FileNotFoundError: no such file.
         ValueError: a damaged or foreign file, another machine or method; the reason is said.
     """
-    require_kind(path, (str, PathLike), "path", "the path of a file")
-    path = Path(path) / RUN_FILE if what_is_at(path) == "folder" else Path(path)
     meta, arrays = read_record(path, _KIND)
     try:
-        return _rebuild(meta, arrays, system, method)
-    except (KeyError, TypeError, IndexError) as error:
+        return _rebuilt(meta, arrays, system, method)
+    except (KeyError, TypeError, IndexError, AttributeError) as error:
         raise ValueError(
             f"`{path}` was not loaded: its contents are incomplete ({error})"
         ) from error
 
 
-def _rebuild(
+def _rebuilt(
     meta: dict[str, Any],
     arrays: dict[str, np.ndarray],
     system: AbstractSystem | None,
     method: str | diffrax.AbstractSolver | None,
-) -> Trajectory:
+) -> RunOnFile:
     _check_shapes(arrays, len(meta["coordinates"]))
     params = [(str(path), arrays[f"{_PARAM}{i}"]) for i, path in enumerate(meta["params"])]
     coordinates = CoordinateUnits(dict(meta["coordinates"]))
@@ -176,7 +142,7 @@ def _rebuild(
         require_same_coordinates(system, coordinates)
         machine, tree = system, params_like(system, params)
         require_alike(machine, tree, Likeness(**arrays_under(arrays, _LIKENESS)))
-    trajectory = Trajectory(
+    run = RunData(
         ts=arrays["ts"],
         qs=arrays["qs"],
         qds=arrays["qds"],
@@ -195,10 +161,12 @@ def _rebuild(
         interpolation=None,
         version=() if system is None else system.laws.version,
     )
-    return trajectory.remembering(
+    constraints = {key: arrays[on_file] for key, on_file in _CONSTRAINTS.items()}
+    return RunOnFile(
+        run,
         _report(meta["report"], arrays),
         Energy(**arrays_under(arrays, _ENERGY)),
-        ConstraintRecord(**arrays_under(arrays, _HELD)),
+        ConstraintRecord(**constraints),
     )
 
 

@@ -1,9 +1,9 @@
-"""Starts of which only a part is given."""
+"""Starts and rates of which only some coordinates are given, by name."""
 
 from collections.abc import Mapping
 from typing import Any
 
-from ._system import AbstractSystem
+from ._abstract_system import AbstractSystem
 
 
 def rest_zero(system: AbstractSystem, given: Any) -> Any:
