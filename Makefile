@@ -23,8 +23,8 @@ test: $(VENV)/.installed-test lint
 # notebooks are left to `make test`. The room is found from what differs from the last commit, or named:
 # `make quick ROOM=lanes`.
 quick: $(VENV)/.installed-test
-	DIFFMECH_CACHE=1 $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal \
-		$$($(BIN)/python -m tests.house.rooms quick $(ROOM))
+	tests=$$($(BIN)/python -m tests.house.rooms quick $(ROOM)) && \
+		DIFFMECH_CACHE=1 $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $$tests
 
 # A part of it, of a few minutes: enough to see whether another Python and JAX are understood.
 CORE := tests/scalars/test_scalars.py tests/motion/test_scalar_machines.py \

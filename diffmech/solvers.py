@@ -5,9 +5,9 @@ dm.simulate(linkage, q0, duration=10, stabilise=dm.solvers.baumgarte(omega=10, z
 """
 
 from .motion import baumgarte as baumgarte, penalty as penalty
-from .simulation import (
+from .simulation._gauss_legendre import (
     GaussLegendre4 as GaussLegendre4,
     GaussLegendre6 as GaussLegendre6,
     ImplicitMidpoint as ImplicitMidpoint,
-    Variational as Variational,
 )
+from .simulation._variational import Variational as Variational

@@ -7,11 +7,6 @@ from ._action import (
     motion_between as motion_between,
 )
 from ._events import Event as Event
-from ._gauss_legendre import (
-    GaussLegendre4 as GaussLegendre4,
-    GaussLegendre6 as GaussLegendre6,
-    ImplicitMidpoint as ImplicitMidpoint,
-)
 from ._installation import installation as installation
 from ._load import RUN_FILE as RUN_FILE, load_run as load_run
 from ._methods import methods as methods
@@ -20,4 +15,3 @@ from ._simulate import SimulationError as SimulationError, simulate as simulate
 from ._system_on_file import SystemOnFile as SystemOnFile
 from ._tournament import Entry as Entry, Tournament as Tournament, tournament as tournament
 from ._trajectory import Trajectory as Trajectory
-from ._variational import Variational as Variational

@@ -20,6 +20,7 @@ from diffmech.derivation._regimes import States, random_states
 
 from ..conftest import jittered_params, machine
 from ..equimomental import SkewSleigh
+from ..tolerances import CHAIN_ROUND_OFF, ROUND_OFF
 
 STATES = 12  # two of every regime; a script looks at fifty
 # Differences of sixth order with steps of 1e-2 over the fastest rate, twice: 1e-12 of the third
@@ -59,7 +60,9 @@ def test_an_unseen_machine_moves_as_its_point_masses_say() -> None:
     assert found.joints == ("shoulder", "elbow")
     worked, balanced = found.reactions.values()
     assert worked.shape == (STATES, 2, 6)
-    assert np.max(np.abs(worked - balanced)) < 1e-11 * np.max(np.abs(worked)), "all loads in it"
+    assert np.max(np.abs(worked - balanced)) < CHAIN_ROUND_OFF * np.max(np.abs(worked)), (
+        "all loads in it"
+    )
     assert "reactions of shoulder, elbow" in str(found)
 
 
@@ -220,7 +223,7 @@ def test_kanes_speeds_are_the_users_choice(speeds: Any) -> None:
     sleigh, (q, qd, t, *_) = machine("chaplygin_sleigh"), _states_of("chaplygin_sleigh")
     problem = Problem(sleigh, sleigh.params, q, qd, t, speeds=speeds)
     found, expected = by_kane(problem).qdd, by_lagrange(problem).qdd
-    assert np.max(np.abs(found - expected)) < 1e-12 * np.max(np.abs(expected))
+    assert np.max(np.abs(found - expected)) < ROUND_OFF * np.max(np.abs(expected))
     drawn = by_kane(replace(problem, speeds=None)).qdd
     assert not np.array_equal(found, drawn), "other speeds, other rounding"
 
@@ -245,7 +248,7 @@ def test_balances_of_angular_momentum_are_about_the_users_points_and_axes(about:
     boot, (q, qd, t, *_) = machine("babyboot_of_bodies"), _states_of("babyboot_of_bodies")
     found = by_angular_momentum(Problem(boot, boot.params, q, qd, t, about=about)).qdd
     expected = by_lagrange(Problem(boot, boot.params, q, qd, t)).qdd
-    assert np.max(np.abs(found - expected)) < 1e-12 * np.max(np.abs(expected))
+    assert np.max(np.abs(found - expected)) < ROUND_OFF * np.max(np.abs(expected))
 
 
 def _bent_speeds(q: Any, qd: Any, t: Any, params: Any) -> Any:
@@ -305,8 +308,8 @@ def test_constrained_states_obey_their_constraints() -> None:
     linkage, found = machine("four_bar"), _states_of("four_bar")
     for q, qd, t in zip(found.q, found.qd, found.t, strict=True):
         gap = dm.violations(linkage, q, qd, float(t))
-        assert np.max(np.abs(gap.place)) < 1e-12
-        assert np.max(np.abs(gap.rate)) < 1e-11, "rounding of rates of some 30 rad/s"
+        assert np.max(np.abs(gap.place)) < ROUND_OFF
+        assert np.max(np.abs(gap.rate)) < CHAIN_ROUND_OFF, "rounding of rates of some 30 rad/s"
 
 
 def test_nothing_is_traced_twice_for_one_question() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from diffmech import geometry as geo
 
-from ..tolerances import ROUND_OFF
+from ..tolerances import CHAIN_ROUND_OFF, OF_SQUARES, ROUND_OFF
 
 MASS, A, B, C = 1.7, 0.6, 0.8, 1.1
 COUNT = 400  # Gauss points per axis are exact for these polynomials; the curved need many
@@ -121,13 +121,15 @@ def test_parallel_axis_rotation_and_composition() -> None:
     direct = sum(geo.point(m, p - middle) for m, p in zip(masses, points, strict=True))
     assert float(mass) == pytest.approx(masses.sum(), rel=ROUND_OFF)
     np.testing.assert_allclose(centre, middle, atol=ROUND_OFF)
-    np.testing.assert_allclose(tensor, direct, rtol=1e-11)
+    np.testing.assert_allclose(tensor, direct, rtol=CHAIN_ROUND_OFF)
     offset = np.array([0.3, -1.0, 2.0])
     about = sum(geo.point(m, p - middle - offset) for m, p in zip(masses, points, strict=True))
-    np.testing.assert_allclose(geo.parallel_axis(tensor, mass, offset), about, rtol=1e-11)
+    np.testing.assert_allclose(geo.parallel_axis(tensor, mass, offset), about, rtol=CHAIN_ROUND_OFF)
     rotation = geo.from_rotation_vector(rng.normal(size=3))
     turned = sum(geo.point(m, rotation @ (p - middle)) for m, p in zip(masses, points, strict=True))
-    np.testing.assert_allclose(geo.rotated(tensor, rotation), turned, rtol=1e-10, atol=1e-10)
+    np.testing.assert_allclose(
+        geo.rotated(tensor, rotation), turned, rtol=OF_SQUARES, atol=OF_SQUARES
+    )
 
 
 def test_principal_axes_are_right_handed_and_diagonalise() -> None:

@@ -10,7 +10,7 @@ from scipy.spatial.transform import Rotation as SciPy
 
 from diffmech import geometry as geo
 
-EXACT = 1e-14
+from ..tolerances import EXACT
 
 
 def matrix(pose: geo.Pose) -> np.ndarray:

@@ -13,8 +13,7 @@ from scipy.spatial.transform import Rotation as SciPy
 from diffmech import geometry as geo
 
 from ..by_tape import by_arrays
-
-EXACT = 1e-14  # a few roundings of entries of size 1
+from ..tolerances import CHAIN_ROUND_OFF, COMPOSED, EXACT, ROUND_OFF
 
 
 def rotations() -> list[np.ndarray]:
@@ -77,10 +76,12 @@ def test_euler_matrices_and_angles_are_scipys() -> None:
     for sequence, (ours, read) in by_arrays(all_of_them, angles).items():
         theirs = SciPy.from_euler(sequence, angles)
         np.testing.assert_allclose(ours, theirs.as_matrix(), atol=EXACT, err_msg=sequence)
-        np.testing.assert_allclose(read, theirs.as_euler(sequence), atol=1e-12, err_msg=sequence)
+        np.testing.assert_allclose(
+            read, theirs.as_euler(sequence), atol=ROUND_OFF, err_msg=sequence
+        )
         if sequence in ("ZXZ", "xyz"):  # compiled they are the same: of both kinds one is enough
             compiled = jax.jit(jax.vmap(functools.partial(geo.to_euler, sequence)))(ours)
-            np.testing.assert_allclose(compiled, read, atol=1e-12, err_msg=sequence)
+            np.testing.assert_allclose(compiled, read, atol=ROUND_OFF, err_msg=sequence)
 
 
 def test_other_conversions_are_scipys() -> None:
@@ -143,7 +144,7 @@ def test_derivatives_are_finite_and_right_wherever_they_exist() -> None:
         regular = np.asarray(far) > 0.05 if name in geo.SEQUENCES else ~half_turn
         assert np.sum(regular) > 20
         np.testing.assert_allclose(
-            np.asarray(body)[regular], directions[regular], atol=1e-11, err_msg=name
+            np.asarray(body)[regular], directions[regular], atol=CHAIN_ROUND_OFF, err_msg=name
         )
 
 
@@ -205,7 +206,7 @@ def test_angular_velocity_and_rates_are_inverse(frame: str) -> None:
         )
 
     for found in jax.jit(jax.vmap(of_vectors))(np.array(vectors)):
-        np.testing.assert_allclose(found, np.tile(omega, (len(vectors), 1)), atol=1e-13)
+        np.testing.assert_allclose(found, np.tile(omega, (len(vectors), 1)), atol=COMPOSED)
 
     def of_angles(angles: Any) -> Any:
         found = {}
@@ -219,13 +220,13 @@ def test_angular_velocity_and_rates_are_inverse(frame: str) -> None:
         return found
 
     for back, determinant, distance in by_arrays(of_angles, np.array([[0.3, 0.9, -1.2]])).values():
-        np.testing.assert_allclose(back[0], omega, atol=1e-13)
-        assert abs(determinant[0]) == pytest.approx(float(distance[0]), abs=1e-13)
+        np.testing.assert_allclose(back[0], omega, atol=COMPOSED)
+        assert abs(determinant[0]) == pytest.approx(float(distance[0]), abs=COMPOSED)
 
     rotation = ALL[3]
     rate = geo.rotation_rates(rotation, omega, frame=frame)
     other = rotation.T @ rate if frame == "body" else rate @ rotation.T
-    np.testing.assert_allclose(geo.vee(other), omega, atol=1e-13)
+    np.testing.assert_allclose(geo.vee(other), omega, atol=COMPOSED)
 
 
 def test_body_and_space_components_differ_by_the_rotation() -> None:
@@ -233,11 +234,11 @@ def test_body_and_space_components_differ_by_the_rotation() -> None:
     turn = functools.partial(geo.from_euler, "ZXZ")
     body = geo.angular_velocity(turn, x, xd)
     space = geo.angular_velocity(turn, x, xd, frame="space")
-    np.testing.assert_allclose(turn(x) @ body, space, atol=1e-13)
+    np.testing.assert_allclose(turn(x) @ body, space, atol=COMPOSED)
     # The transport theorem: d/dt (R u) = R u' + ω × R u.
     u, ud = np.random.default_rng(8).normal(size=(2, 3))
     _, rate = jax.jvp(lambda x, u: turn(x) @ u, (x, u), (xd, ud))
-    np.testing.assert_allclose(rate, turn(x) @ ud + np.cross(space, turn(x) @ u), atol=1e-13)
+    np.testing.assert_allclose(rate, turn(x) @ ud + np.cross(space, turn(x) @ u), atol=COMPOSED)
 
 
 def test_small_rotations_commute_to_first_order() -> None:

@@ -18,10 +18,12 @@ from IPython.core.pylabtools import print_figure
 from matplotlib import pyplot as plt
 from PIL import Image
 
+import diffmech as dm
 from diffmech import cli
 
 from ..conftest import ROOT
 from ..made_fits import made_fit
+from .names import FAMILIES
 
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 LONG_RUNS = {
@@ -105,9 +107,20 @@ def test_every_page_is_linked_and_every_program_is_run() -> None:
     for page in sorted((ROOT / "docs").glob("*.md")):
         assert f"(docs/{page.name})" in readme
         assert bool(program_of(page)) == (page.stem in PAGES)
-    for page in (ROOT / "README.md", *(ROOT / "docs").glob("*.md")):
+    for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")):
         for link in re.findall(r"\]\(([^)#:]+)[^):]*\)", page.read_text("utf-8")):
             assert (page.parent / link).exists(), f"{page.name} links to {link}"
+
+
+def test_pages_speak_of_names_that_are_there() -> None:
+    pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")]
+    for page in pages:
+        for first, second in re.findall(r"\bdm\.(\w+)(?:\.(\w+))?", page.read_text("utf-8")):
+            assert hasattr(dm, first), f"{page.name} speaks of dm.{first}"
+            family = first in FAMILIES and second
+            assert not family or hasattr(getattr(dm, first), second), (
+                f"{page.name} speaks of dm.{first}.{second}"
+            )
 
 
 def test_pictures_of_the_pages_are_there_and_small() -> None:

@@ -7,6 +7,8 @@ from scipy.optimize import lsq_linear
 from diffmech.identification._chains import Laws, joined, reduced, states
 from diffmech.identification._limited import active, limited
 
+from ..tolerances import CHAIN_ROUND_OFF, COMPOSED, OF_SQUARES, ROUND_OFF
+
 M, P, ROWS = 4, 3, 6
 
 
@@ -42,14 +44,14 @@ def test_a_chain_has_the_solution_of_the_whole_problem(segments: int) -> None:
     exact, *_ = np.linalg.lstsq(a, b)
     rows = found.rows
     z, *_ = np.linalg.lstsq(rows[:, :-1], -rows[:, -1])
-    np.testing.assert_allclose(z, exact[M:], rtol=1e-11)
+    np.testing.assert_allclose(z, exact[M:], rtol=CHAIN_ROUND_OFF)
     along = states(found, z, segments)
-    np.testing.assert_allclose(along[0], exact[:M], rtol=1e-10)
+    np.testing.assert_allclose(along[0], exact[:M], rtol=OF_SQUARES)
     cost = np.linalg.norm(rows[:, :-1] @ z + rows[:, -1])
-    np.testing.assert_allclose(cost, np.linalg.norm(a @ exact - b), rtol=1e-12)
+    np.testing.assert_allclose(cost, np.linalg.norm(a @ exact - b), rtol=ROUND_OFF)
     covariance = np.linalg.inv(a.T @ a)[M:, M:]
     ours = np.linalg.inv(rows[:, :-1].T @ rows[:, :-1])
-    np.testing.assert_allclose(ours, covariance, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(ours, covariance, rtol=1e-9, atol=ROUND_OFF)
 
 
 def test_chains_of_batches_are_those_one_by_one_and_join() -> None:
@@ -57,9 +59,11 @@ def test_chains_of_batches_are_those_one_by_one_and_join() -> None:
     together = reduced(Laws(*(np.stack(arrays) for arrays in zip(*several, strict=True))))
     alone = np.stack([reduced(laws).rows for laws in several])
     square = lambda rows: np.swapaxes(rows, -1, -2) @ rows  # noqa: E731  triangles up to signs
-    np.testing.assert_allclose(square(together.rows), square(alone), rtol=1e-10, atol=1e-10)
     np.testing.assert_allclose(
-        square(joined(together.rows)), square(alone).sum(axis=0), rtol=1e-10, atol=1e-10
+        square(together.rows), square(alone), rtol=OF_SQUARES, atol=OF_SQUARES
+    )
+    np.testing.assert_allclose(
+        square(joined(together.rows)), square(alone).sum(axis=0), rtol=OF_SQUARES, atol=OF_SQUARES
     )
 
 
@@ -71,7 +75,7 @@ def test_chaos_along_a_long_chain_costs_no_digits() -> None:
     z, *_ = np.linalg.lstsq(rows[:, :-1], -rows[:, -1])
     along = states(found, z, 200)
     next_ = np.einsum("sij,sj->si", laws.phi, along) + laws.psi @ z + laws.jump
-    np.testing.assert_allclose(next_[:-1], along[1:], rtol=0, atol=1e-13 * np.max(np.abs(along)))
+    np.testing.assert_allclose(next_[:-1], along[1:], rtol=0, atol=COMPOSED * np.max(np.abs(along)))
 
     # Nothing nearby that keeps the laws is better: the cost is flat along any of them.
     def cost(change: np.ndarray) -> float:

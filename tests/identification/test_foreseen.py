@@ -7,6 +7,8 @@ from diffmech.identification._foreseen import foreseen
 from diffmech.identification._residuals import Linear
 from diffmech.identification._segments import Segments
 
+from ..tolerances import ROUND_OFF
+
 LENGTH = 0.5  # of a segment [s]
 
 
@@ -36,7 +38,7 @@ def test_rounding_grows_to_the_noise_when_motions_with_random_rounding_do(
         k += 1
     assert 5.0 < k * LENGTH < 25.0
     # Standard deviations of a sample grow by a factor of 2.7 or more in each segment.
-    assert foreseen(cut, here, states) == pytest.approx(k * LENGTH, abs=1e-12)
+    assert foreseen(cut, here, states) == pytest.approx(k * LENGTH, abs=ROUND_OFF)
 
 
 def test_a_regular_motion_is_followed_to_its_end() -> None:

@@ -8,6 +8,7 @@ import diffmech as dm
 from diffmech.identification._intervals import allowed, edges_of, interval
 
 from ..made_fits import made_fit
+from ..tolerances import ROUND_OFF
 
 FAR = 1.96
 
@@ -28,7 +29,7 @@ def test_on_a_limit_an_interval_is_one_sided(beyond: float) -> None:
     """χ² = (x + beyond)² with x ≥ 0: it rises by q² at √(q² + beyond²) − beyond."""
     rows, limits = np.array([[1.0, beyond], [0.0, 1.0]]), np.array([[1.0, 0.0]])
     low, high = interval(rows, limits, np.zeros(1), np.ones(1), FAR)
-    assert low == pytest.approx(0.0, abs=1e-12)
+    assert low == pytest.approx(0.0, abs=ROUND_OFF)
     assert high == pytest.approx(np.sqrt(FAR**2 + beyond**2) - beyond, rel=1e-9)
 
 

@@ -6,6 +6,8 @@ from scipy.optimize import lsq_linear, minimize
 
 from diffmech.identification._limited import active, limited
 
+from ..tolerances import ROUND_OFF
+
 
 @pytest.mark.parametrize("seed", range(40))
 def test_from_a_corner_the_best_step_along_its_limits_is_taken(seed: int) -> None:
@@ -30,7 +32,7 @@ def test_limits_of_several_numbers_hold_and_do_not_hold_back(seed: int) -> None:
     edge = np.array([[-1.0, 1, 1, 0], [1, -1, 1, 0], [1, 1, -1, 0]])
     z = np.array([0.7, 0.4, 0.7 - 0.4])
     step = limited(rows, edge, z)
-    assert np.min(edge[:, :-1] @ (z + step)) > -1e-12
+    assert np.min(edge[:, :-1] @ (z + step)) > -ROUND_OFF
 
     def cost(d: np.ndarray) -> float:
         return float(np.sum((rows[:, :-1] @ d + rows[:, -1]) ** 2))

@@ -16,6 +16,7 @@ from diffmech.motion import acceleration_of
 
 from ..by_tape import by_arrays
 from ..conftest import random_states
+from ..tolerances import ROUND_OFF
 
 # machine -> (free numbers, how many combinations of them are determined, by hand)
 MACHINES: dict[str, tuple[tuple[str, ...], int]] = {
@@ -114,7 +115,7 @@ def test_what_is_said_to_be_determined_is_all_that_is_and_no_more(name: str) -> 
             [evaluated(text, system.params, numbers, many) for text in said.determined], axis=1
         )
 
-    np.testing.assert_allclose(expressions(here[None])[0], said.values, rtol=1e-12)
+    np.testing.assert_allclose(expressions(here[None])[0], said.values, rtol=ROUND_OFF)
     slopes = log_slopes(expressions, here)
     slopes /= np.linalg.norm(slopes, axis=1, keepdims=True)
     assert np.linalg.matrix_rank(slopes, tol=1e-4) == said.rank, "they are independent"

@@ -11,6 +11,8 @@ import pytest
 from diffmech.scalars import LARGEST_ANGLE, sincos
 from diffmech.scalars._sincos import cosine, sine
 
+from ..tolerances import COMPOSED
+
 # [1] absolute. The reduced angle, up to π/2, is rounded twice, by at most 1.1e-16 each time; both
 # where the function is steep are rare: 2.23e-16 was the worst of 18 million.
 LAST_DIGIT = 2.3e-16
@@ -97,9 +99,9 @@ def test_derivatives_of_every_kind_are_those_of_sine_and_cosine() -> None:
         lambda f: jax.jacfwd(jax.grad(jax.grad(f))),
     ):
         ours, theirs = (jax.jit(jax.vmap(differentiate(f)))(x) for f in (both, plain))
-        np.testing.assert_allclose(ours, theirs, atol=1e-13)
+        np.testing.assert_allclose(ours, theirs, atol=COMPOSED)
         alone = differentiate(both)(x[7])
-        np.testing.assert_allclose(alone, theirs[7], atol=1e-13)
+        np.testing.assert_allclose(alone, theirs[7], atol=COMPOSED)
 
 
 def test_it_compiles_for_graphics_processors_with_their_own_functions() -> None:
