@@ -1,7 +1,12 @@
-"""A machine of which only a file is left."""
+"""What a file knows of a machine."""
+
+from collections.abc import Callable
+from typing import Any
+
+import equinox as eqx
 
 from .._typing import Params
-from ..model import AbstractSystem, CoordinateUnits, FixedMapping, Laws
+from ..model import AbstractSystem, CoordinateUnits, FixedMapping, Laws, Range
 from ..motion import Likeness
 
 
@@ -11,22 +16,18 @@ class SystemOnFile(AbstractSystem):
     `params` is a dictionary by path.
     """
 
+    name: str = eqx.field(static=True)
+    coordinates: CoordinateUnits = eqx.field(static=True)
+    params: Params
+    landmarks: Callable[..., Any] | None = eqx.field(static=True, default=None)
+    links: tuple[tuple[int, int], ...] = eqx.field(static=True, default=())
+    springs: tuple[tuple[int, int], ...] = eqx.field(static=True, default=())
+    dampers: tuple[tuple[int, int], ...] = eqx.field(static=True, default=())
+    faces: tuple[tuple[int, ...], ...] = eqx.field(static=True, default=())
+    starts: dict[str, Any] = eqx.field(default_factory=dict)
+    units: FixedMapping[str] = eqx.field(static=True, default=FixedMapping())
+    ranges: FixedMapping[Range] = eqx.field(static=True, default=FixedMapping())
     likeness: Likeness | None = None  # how the machine of the run moves at a few states
-
-    def __init__(
-        self,
-        name: str,
-        coordinates: CoordinateUnits,
-        params: Params,
-        likeness: Likeness | None = None,
-    ):
-        self.name, self.coordinates, self.params = name, coordinates, params
-        self.landmarks = self.parts = None
-        self.links = self.springs = self.dampers = ()
-        self.faces = ()
-        self.starts = {}
-        self.units, self.ranges = FixedMapping(), FixedMapping()
-        self.likeness = likeness
 
     @property
     def laws(self) -> Laws:
