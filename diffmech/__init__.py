@@ -25,13 +25,13 @@ _HOMES = {
     "BodyState": "motion",
     "Cache": "tuning",
     "Comparison": "identification",
-    "Crosscheck": "derivation",
+    "Crosscheck": "crosschecks",
     "DerivationCheck": "derivation",
     "Diagnosis": "assembly",
-    "Disagreement": "derivation",
+    "Disagreement": "crosschecks",
     "Energy": "motion",
     "Ensemble": "lanes",
-    "Equations": "derivation",
+    "Equations": "formulas",
     "Event": "simulation",
     "Explicit": "model",
     "Fit": "identification",
@@ -79,11 +79,11 @@ _HOMES = {
     "compare_frictions": "identification",
     "constraint_forces": "motion",
     "continue_orbit": "orbits",
-    "crosscheck": "derivation",
+    "crosscheck": "crosschecks",
     "doctor": "assembly",
     "energy": "motion",
     "ensemble": "lanes",
-    "equations": "derivation",
+    "equations": "formulas",
     "fit": "identification",
     "floquet": "orbits",
     "force_curl": "motion",
@@ -122,7 +122,9 @@ _ROOMS = (
     "assembly",
     "chaos",
     "criteria",
+    "crosschecks",
     "derivation",
+    "formulas",
     "geometry",
     "identification",
     "joints",
@@ -150,7 +152,9 @@ if TYPE_CHECKING:
         assembly as assembly,
         chaos as chaos,
         criteria as criteria,
+        crosschecks as crosschecks,
         derivation as derivation,
+        formulas as formulas,
         geometry as geometry,
         identification as identification,
         joints as joints,
@@ -190,13 +194,17 @@ if TYPE_CHECKING:
         Lyapunov as Lyapunov,
         lyapunov as lyapunov,
     )
-    from .derivation import (
+    from .crosschecks import (
         Crosscheck as Crosscheck,
-        DerivationCheck as DerivationCheck,
         Disagreement as Disagreement,
-        Equations as Equations,
-        check_derivation as check_derivation,
         crosscheck as crosscheck,
+    )
+    from .derivation import (
+        DerivationCheck as DerivationCheck,
+        check_derivation as check_derivation,
+    )
+    from .formulas import (
+        Equations as Equations,
         equations as equations,
     )
     from .identification import (

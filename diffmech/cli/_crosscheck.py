@@ -34,7 +34,7 @@ def crosscheck(
     diffmech crosscheck rolling_disc
     diffmech crosscheck rolling_disc:route=momentum --against rolling_disc
     """
-    from ..derivation import crosscheck as compared
+    from ..crosschecks import crosscheck as compared
 
     comparison = compared(
         system_with(system, params),

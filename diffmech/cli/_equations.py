@@ -68,7 +68,7 @@ def equations(
     diffmech equations rolling_disc --same disc.inertia[1]=disc.inertia[0]
     diffmech equations cart_pole --format c > cart_pole.c
     """
-    from ..derivation import equations as print_equations
+    from ..formulas import equations as print_equations
 
     printed = print_equations(
         system_with(system, params),

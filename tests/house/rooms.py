@@ -63,6 +63,8 @@ ROOMS: dict[str, Room] = {
     "orbits": _room(5),
     "sections": _room(5),
     "chaos": _room(5),
+    "formulas": _room(5),
+    "crosschecks": _room(5),
     "derivation": _room(5),
     "identification": _room(6, "scipy"),
     # Doors to families of one room each, and assertions for people's own tests.

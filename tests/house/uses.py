@@ -139,6 +139,7 @@ ALSO_USED: dict[str, dict[str, str]] = {
         "motion": "a machine's truth is in its equations: accelerations, reactions, momenta",
         "simulation": "and in its motions: published digits, closed forms along time",
     },
+    "derivation": {"formulas": "what is printed of a machine is right when it is read back"},
     "assembly": {"simulation": "the oracle: a state that obeys the constraints can be run"},
     "lanes": {"simulation": "the oracle: a lane is the single run of its start"},
 }

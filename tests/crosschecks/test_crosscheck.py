@@ -11,12 +11,12 @@ import pytest
 
 import diffmech as dm
 from diffmech._checks import is_traced
-from diffmech.derivation import FORMULATIONS
-from diffmech.derivation._by_angular_momentum import by_angular_momentum
-from diffmech.derivation._by_kane import by_kane
-from diffmech.derivation._by_lagrange import by_lagrange
-from diffmech.derivation._problem import Problem
-from diffmech.derivation._regimes import States, random_states
+from diffmech.crosschecks import FORMULATIONS
+from diffmech.crosschecks._by_angular_momentum import by_angular_momentum
+from diffmech.crosschecks._by_kane import by_kane
+from diffmech.crosschecks._by_lagrange import by_lagrange
+from diffmech.crosschecks._problem import Problem
+from diffmech.crosschecks._regimes import States, random_states
 
 from ..conftest import jittered_params, machine
 from ..equimomental import SkewSleigh
