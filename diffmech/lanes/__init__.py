@@ -4,7 +4,6 @@ from ._crossings_host import Crossed as Crossed, crossings as crossings
 from ._ensemble import ensemble as ensemble
 from ._ensemble_record import (
     Ensemble as Ensemble,
-    indefinite_lines as indefinite_lines,
     indefinite_rows as indefinite_rows,
 )
 from ._instant import Instant as Instant, between as between

@@ -104,11 +104,6 @@ def indefinite_rows(count: int) -> list[tuple[str, str]]:
     ]
 
 
-def indefinite_lines(count: int) -> list[str]:
-    """The same as lines under a title."""
-    return [f"  {label:<10} {text}" for label, text in indefinite_rows(count)]
-
-
 def _accuracy(settings: dict[str, Any]) -> str:
     if settings["dt"] is not None:
         return f"dt = {settings['dt']:g} s"

@@ -11,8 +11,8 @@ import numpy as np
 
 from .._folders import sole_writer
 from .._records import reason_of, require_writable
-from ._map_files import differences, part_of, read_map, write_map
-from ._map_record import StabilityMap, span
+from ._map_files import differences, part_of, write_map
+from ._map_record import StabilityMap, read_map, span
 
 _SAVE_EVERY = 5.0  # [s]
 

@@ -1,9 +1,8 @@
 """Maps on disk: whole, or as far as they got."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +12,7 @@ from ..motion import Likeness, likeness, require_alike, require_same_coordinates
 from ..simulation import SystemOnFile
 from ._abstract_criterion import CriterionWords
 from ._axes import Axis
-from ._map_record import MapEdge, StabilityMap
+from ._map_numbers import MapEdge, MapNumbers
 from ._verdicts import Verdict
 
 _KIND = "stability_map"
@@ -28,7 +27,7 @@ def part_of(path: str | Path) -> Path:
 
 
 def write_map(
-    record: StabilityMap, path: str | Path, *, done: int | None = None, overwrite: bool = False
+    record: MapNumbers, path: str | Path, *, done: int | None = None, overwrite: bool = False
 ) -> Path:
     """Write a map; `done` is how many of its points are computed, all if None."""
     edges, settings = record.edges, record.settings
@@ -51,48 +50,42 @@ def write_map(
     return write_record(path, _KIND, meta, arrays, overwrite=overwrite)
 
 
-def likeness_of(record: StabilityMap) -> Likeness:
+def likeness_of(record: MapNumbers) -> Likeness:
     """How the map's machine moves near the start that all its points share."""
     start = record.settings["q0"], record.settings["qd0"]
     return likeness(record.system, record.system.params, record.settings.get("t0") or 0.0, *start)
 
 
-def read_map(path: str | Path, system: AbstractSystem | None = None) -> tuple[StabilityMap, int]:
-    """A map written by `write_map`, and how many of its points are computed."""
-    meta, arrays = read_record(path, _KIND)
-    try:
-        record, done = _rebuilt(meta, arrays), int(meta["done"])
-        if not 0 <= done <= record.verdicts.size:
-            raise ValueError(f"{done} of {record.verdicts.size} points are done")
-    except (KeyError, TypeError, IndexError, AttributeError, ValueError) as error:
-        raise ValueError(
-            f"`{path}` was not loaded: its contents are incomplete ({error})"
-        ) from error
-    if system is None:
-        return record, done
-    try:
-        require_same_coordinates(system, record.system.coordinates)
-        machine = system.with_params(record.settings["params"])
-        require_alike(machine, machine.params, cast(Likeness, record.likeness))
-    except ValueError as error:
-        raise ValueError(f"`{path}` was not loaded: {error}") from None
-    return replace(record, system=machine), done
+def fields_on_file(path: str | Path, system: AbstractSystem | None) -> tuple[dict[str, Any], int]:
+    """The fields of a map that `write_map` wrote, and how many of its points are computed.
 
-
-def load_map(path: str | Path, system: AbstractSystem | None = None) -> StabilityMap:
-    """Read a map written by `StabilityMap.save`.
-
-    Checksums are verified and nothing in the file is executed. Without its machine the map can be
-    drawn and read, but not zoomed into.
+    Its machine is `system` with the parameters of the map, if given.
 
     Raises:
         FileNotFoundError: no such file.
         ValueError: a damaged or foreign file, or another machine; the reason is said.
     """
-    return read_map(path, system)[0]
+    meta, arrays = read_record(path, _KIND)
+    try:
+        fields, done = _rebuilt(meta, arrays), int(meta["done"])
+        if not 0 <= done <= fields["verdicts"].size:
+            raise ValueError(f"{done} of {fields['verdicts'].size} points are done")
+    except (KeyError, TypeError, IndexError, AttributeError, ValueError) as error:
+        raise ValueError(
+            f"`{path}` was not loaded: its contents are incomplete ({error})"
+        ) from error
+    if system is None:
+        return fields, done
+    try:
+        require_same_coordinates(system, fields["system"].coordinates)
+        machine = system.with_params(fields["settings"]["params"])
+        require_alike(machine, machine.params, fields["likeness"])
+    except ValueError as error:
+        raise ValueError(f"`{path}` was not loaded: {error}") from None
+    return {**fields, "system": machine}, done
 
 
-def _rebuilt(meta: dict[str, Any], arrays: dict[str, np.ndarray]) -> StabilityMap:
+def _rebuilt(meta: dict[str, Any], arrays: dict[str, np.ndarray]) -> dict[str, Any]:
     axes = tuple(
         Axis(str(name), str(unit), arrays[f"axis.{i}"], str(kind))
         for i, (name, unit, kind) in enumerate(meta["axes"])
@@ -108,19 +101,19 @@ def _rebuilt(meta: dict[str, Any], arrays: dict[str, np.ndarray]) -> StabilityMa
             MapEdge(float(place), float(width), Verdict(before), Verdict(after))
             for (place, width), (before, after) in zip(arrays["edges"], pairs, strict=True)
         )
-    return StabilityMap(
-        axes=axes,
-        values=arrays["values"],
-        verdicts=arrays["verdicts"],
-        energy_error=arrays["energy_error"],
-        status=arrays["status"],
-        edges=edges,
-        indefinite=int(meta["indefinite"]),
-        settings={**settings, "criterion": dict(settings["criterion"])},
-        system=SystemOnFile(str(meta["system"]), CoordinateUnits(dict(meta["coordinates"])), {}),
-        words=_words(meta.get("words", {})),
-        likeness=Likeness(**{name: arrays[_LIKENESS + name] for name in Likeness._fields}),
-    )
+    return {
+        "axes": axes,
+        "values": arrays["values"],
+        "verdicts": arrays["verdicts"],
+        "energy_error": arrays["energy_error"],
+        "status": arrays["status"],
+        "edges": edges,
+        "indefinite": int(meta["indefinite"]),
+        "settings": {**settings, "criterion": dict(settings["criterion"])},
+        "system": SystemOnFile(str(meta["system"]), CoordinateUnits(dict(meta["coordinates"])), {}),
+        "words": _words(meta.get("words", {})),
+        "likeness": Likeness(**{name: arrays[_LIKENESS + name] for name in Likeness._fields}),
+    }
 
 
 def _words(saved: dict[str, Any]) -> CriterionWords:

@@ -1,40 +1,21 @@
-"""A map, and how it prints itself."""
+"""A map: how it prints itself, and goes to a file and back."""
 
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-import equinox as eqx
 import numpy as np
 
 from .._printing import aligned
 from .._records import write_csv
 from .._units import unit_after
-from ..lanes import indefinite_lines
+from ..lanes import indefinite_rows
 from ..model import AbstractSystem
-from ..motion import Likeness
-from ._abstract_criterion import CriterionWords
 from ._axes import Axis
-from ._verdicts import Verdict
+from ._map_files import fields_on_file, write_map
+from ._map_numbers import MapEdge, MapNumbers
 
 
-class MapEdge(NamedTuple):
-    """Where the verdict changes along the axis of a map with one axis.
-
-    Attributes:
-        place: on the axis, in its unit: half way between the last point with the one verdict and
-            the first with the other.
-        width: how far these two are apart, in the axis' unit; the motions' integration error, which
-            moves both, comes on top.
-        before, after: the verdicts on its two sides, with the axis' values increasing.
-    """
-
-    place: float
-    width: float
-    before: Verdict
-    after: Verdict
-
-
-class StabilityMap(eqx.Module):
+class StabilityMap(MapNumbers):
     """Where a machine is stable by a criterion, and where it is not.
 
     Attributes:
@@ -54,35 +35,6 @@ class StabilityMap(eqx.Module):
         likeness: how the machine moves at a few states, by which a file knows it again; None if
             the map was not written yet.
     """
-
-    axes: tuple[Axis, ...]
-    values: np.ndarray
-    verdicts: np.ndarray
-    energy_error: np.ndarray
-    status: np.ndarray
-    edges: tuple[MapEdge, ...] | None
-    settings: dict[str, Any]
-    system: AbstractSystem
-    criterion: Any = None
-    running: float = 0.0
-    likeness: Likeness | None = None
-    indefinite: int = 0
-    words: CriterionWords = CriterionWords()
-
-    @property
-    def counts(self) -> dict[Verdict, int]:
-        """How many points have each verdict."""
-        return {kind: int(np.sum(self.verdicts == kind)) for kind in Verdict}
-
-    @property
-    def complete(self) -> bool:
-        """Whether every point was computed."""
-        return not np.any(self.verdicts == Verdict.MISSING)
-
-    @property
-    def share_failed(self) -> float:
-        """Which part of the points failed."""
-        return self.counts[Verdict.FAILED] / max(self.verdicts.size, 1)
 
     def summary(self) -> dict[str, Any]:
         """The map in short, of numbers and words only."""
@@ -132,6 +84,7 @@ class StabilityMap(eqx.Module):
             rows.append(
                 ("energy", f"balances to {half:.1e} (half of the points), {most:.1e} (all)")
             )
+        rows += indefinite_rows(self.indefinite)
         if self.edges is not None:
             rows += _edge_rows(self.edges, self.axes[0], self.settings)
         if self.running:
@@ -139,7 +92,7 @@ class StabilityMap(eqx.Module):
             rows.append(("time", f"{self.running:.3g} s in all, {each:.3g} us a motion"))
         shape = " x ".join(map(str, self.verdicts.shape))
         title = f"{self.system.name}: {shape} motions of {self.settings['duration']:g} s"
-        return "\n".join([aligned(rows, title), *indefinite_lines(self.indefinite)])
+        return aligned(rows, title)
 
     def to_csv(self, path: str | Path, *, overwrite: bool = False) -> Path:
         """One row a point: places on the axes, value, verdict (as number), energy error, status."""
@@ -150,9 +103,26 @@ class StabilityMap(eqx.Module):
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> Path:
         """Write the map to a checksummed `.npz`, all of it or nothing."""
-        from ._map_files import write_map
-
         return write_map(self, path, overwrite=overwrite)
+
+
+def read_map(path: str | Path, system: AbstractSystem | None = None) -> tuple[StabilityMap, int]:
+    """A map written by `write_map`, and how many of its points are computed."""
+    fields, done = fields_on_file(path, system)
+    return StabilityMap(**fields), done
+
+
+def load_map(path: str | Path, system: AbstractSystem | None = None) -> StabilityMap:
+    """Read a map written by `StabilityMap.save`.
+
+    Checksums are verified and nothing in the file is executed. Without its machine the map can be
+    drawn and read, but not zoomed into.
+
+    Raises:
+        FileNotFoundError: no such file.
+        ValueError: a damaged or foreign file, or another machine; the reason is said.
+    """
+    return read_map(path, system)[0]
 
 
 def shown(value: float, unit: str) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ._map_record import MapEdge
+from ._map_numbers import MapEdge
 from ._verdicts import Verdict
 
 _CUTS = 15  # points inside each gap in one pass: four halvings

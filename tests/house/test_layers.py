@@ -30,11 +30,6 @@ from .uses import ALSO_USED, WHOLE, imports_of_texts, may_use, rooms_with_tests,
 SOURCES = sources()
 TEST_FILES = sorted(path for path in TESTS.rglob("test_*.py") if path.parent.name != WHOLE)
 
-# Cycles between files that are still there: to be empty.
-KNOWN_CYCLES: dict[str, list[list[str]]] = {
-    "maps": [["_map_files", "_map_record"]],
-}
-
 
 def named(path: Path) -> str:
     return str(path.relative_to(ROOT))
@@ -64,7 +59,7 @@ def test_imports_go_down_only(path: Path) -> None:
 def test_no_files_of_a_room_need_each_other(room: str) -> None:
     """Lazy imports and those for type checkers included; the files of floor 0 count as one room."""
     knots = [[name.rsplit(".")[-1] for name in knot] for knot in cycles(file_graph(room))]
-    assert knots == KNOWN_CYCLES.get(room, []), f"files of {room} import each other in a circle"
+    assert not knots, f"files of {room} import each other in a circle"
 
 
 @pytest.mark.parametrize("room", ROOMS)
