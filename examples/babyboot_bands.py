@@ -43,9 +43,8 @@ def main() -> None:
     boot, slight = dm.systems.babyboot(), {"qB": np.deg2rad(1)}
     edges = np.rad2deg(dm.band_edges(boot, "qA").values)
     starts, waits = np.arange(2, 21) / 4, range(8, 31)  # [deg], [s]
-    chart = dm.stability_map(
-        boot, {"qA": (0, np.pi, 1801)}, dm.criteria.Tumble("qB"), 10.0, q0=slight
-    )
+    tumble = dm.criteria.Tumble("qB")
+    chart = dm.stability_map(boot, {"qA": (0, np.pi, 1801)}, tumble, 10.0, q0=slight)
     chaos = dm.stability_map(boot, {"qA": np.deg2rad(STEPS)}, dm.criteria.Ftle(), 60.0, q0=slight)
     times, many = tumble_times(boot, STEPS, [0.5, 1, 3], 60), tumble_times(boot, NEAR, starts, 30)
     rows = {"published": bands(*TABLE), "linear (qB → 0)": bands(*edges)}
@@ -72,7 +71,7 @@ def main() -> None:
     Path("results").mkdir(exist_ok=True)
     figure.savefig("results/babyboot_bands.png", dpi=200)
     axes = {"qA": (0, np.pi, 361), "qB": (0, np.pi / 6, 61)}
-    ax = dm.viz.areas(dm.stability_map(boot, axes, dm.criteria.Tumble("qB"), 10.0))
+    ax = dm.viz.areas(dm.stability_map(boot, axes, tumble, 10.0))
     ax.figure.savefig("results/babyboot_map.png", dpi=200)
     assert np.max(np.abs(trials[best] - TABLE)) < 0.15
     assert abs(read(STEPS, rows["tumbles, 3°, 60 s"])[1] - TABLE[1]) < 0.02
