@@ -59,7 +59,6 @@ def main() -> None:
     for name, unstable in rows.items():
         print(f"{name:20}" + "".join(f"{x:10.2f}" for x in read(STEPS, unstable)))
     print(f"linear edges: {edges.round(8)}; the last row is the best of {len(trials)} trials")
-
     figure, (top, low) = plt.subplots(2, 1, figsize=(7.0, 5.0), sharex=True, layout="constrained")
     dm.viz.bands(chart, top)
     colours, count = ListedColormap(["#111111", "#2E9E4F"]), len(rows)
