@@ -34,8 +34,8 @@ def main() -> None:
     mended = dm.assemble(pendulum, q, qd)
     print("assembled:\n    " + str(mended).replace("\n", "\n    "))
     assert diagnosis.consistent == (True, False)
-    assert np.allclose(diagnosis.violations.rate, [0.006, 0.02], atol=1e-12)
-    assert np.abs(mended.violations.rate).max() < 1e-14
+    assert np.allclose(diagnosis.violations.rate_residual, [0.006, 0.02], atol=1e-12)
+    assert np.abs(mended.violations.rate_residual).max() < 1e-14
 
     record = dm.tournament(pendulum, *mended, duration=3.0, ways=WAYS)
     print(f"\n3 s from there:\n{record}")

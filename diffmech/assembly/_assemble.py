@@ -58,9 +58,12 @@ class Assembly(eqx.Module):
         left = self.violations
         return aligned(
             [
-                ("place", _change(self.names, self.moved, "", self.before.place)),
-                ("rates", _change(self.names, self.moved_rates, "_dot", self.before.rate)),
-                ("left", f"{_size(left.place):.0e} in place, {_size(left.rate):.0e} in rates"),
+                ("place", _change(self.names, self.moved, "", self.before.residual)),
+                ("rates", _change(self.names, self.moved_rates, "_dot", self.before.rate_residual)),
+                (
+                    "left",
+                    f"{_size(left.residual):.0e} in place, {_size(left.rate_residual):.0e} in rates",
+                ),
             ]
         )
 
@@ -151,7 +154,7 @@ def _searched(
         q, left = closed_near(laws, guess, guess, t, params, fixed)
     if not np.all(np.isfinite(left)):
         _, jacobian = mass_and_rows(laws, guess, t, params)
-        place = _violated(laws, guess, rates, t, params).place
+        place = _violated(laws, guess, rates, t, params).residual
         require_defined(system, guess, place, jacobian)
     _require_closed(system, q, left, fixed)
     qd, slipping = rates_near(laws, q, rates, t, params, fixed)
@@ -278,4 +281,4 @@ def _other_branch(
             f"close {system.name!r} were found{_with(system, fixed)}"
         )
     q = branches[branch]
-    return q, _violated(laws, q, np.zeros_like(q), t, params).place
+    return q, _violated(laws, q, np.zeros_like(q), t, params).residual

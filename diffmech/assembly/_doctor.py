@@ -146,7 +146,7 @@ def doctor(
     q_, qd_, t_, params_ = prepare(system, t, params, q=q, qd=qd)
     look = _look(laws, q_, qd_, t_, params_)
     rows: tuple[str, ...] = system.rows  # pyright: ignore[reportAttributeAccessIssue]
-    require_defined(system, q_, look.violations.place, look.rows)
+    require_defined(system, q_, look.violations.residual, look.rows)
     values = _singular_values(look)[1]
     rank = int(np.sum(values >= _RANK))
     of_place = is_holonomic(laws, q_, t_, params_)
@@ -191,7 +191,7 @@ def _conflicts(look: _Look, groups: list[Any]) -> list[tuple[tuple[str, ...], fl
     conflicts = []
     roots = np.asarray(look.roots)
     for names, weights in groups:
-        demands = [look.violations.place, look.violations.rate, look.drift]
+        demands = [look.violations.residual, look.violations.rate_residual, look.drift]
         gaps = [abs(float(weights @ (roots * np.asarray(demand)))) for demand in demands]
         # An acceleration is judged by the size of what is added up to get it.
         size = float(np.abs(weights) @ np.abs(roots * np.asarray(look.drift)))

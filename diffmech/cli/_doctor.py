@@ -73,8 +73,8 @@ def _as_json(diagnosis: Any) -> dict[str, Any]:
         "conflicts": [[list(names), size] for names, size in diagnosis.conflicts],
         "consistent": {"place": diagnosis.consistent[0], "rates": diagnosis.consistent[1]},
         "violations": {
-            "place": [float(x) for x in diagnosis.violations.place],
-            "rate": [float(x) for x in diagnosis.violations.rate],
+            "place": [float(x) for x in diagnosis.violations.residual],
+            "rate": [float(x) for x in diagnosis.violations.rate_residual],
         },
         "distance": diagnosis.distance,
         "singular": None if diagnosis.singular is None else [float(x) for x in diagnosis.singular],

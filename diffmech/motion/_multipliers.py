@@ -24,13 +24,13 @@ class Violations(NamedTuple):
     """How far a state is from its constraints, one entry per row of `system.rows`.
 
     Attributes:
-        place: φ(q, t), shape (m,), in the unit of φ; zero for rows that restrict rates only.
-        rate: φ̇ = (∂φ/∂q) q̇ + ∂φ/∂t, or A q̇ + a of a Pfaffian row, shape (m,), the same per
+        residual: φ(q, t), shape (m,), in the unit of φ; zero for rows that restrict rates only.
+        rate_residual: φ̇ = (∂φ/∂q) q̇ + ∂φ/∂t, or A q̇ + a of a Pfaffian row, shape (m,), the same per
             second.
     """
 
-    place: AnyArray
-    rate: AnyArray
+    residual: AnyArray
+    rate_residual: AnyArray
 
 
 def multipliers_of(laws: Laws, q: Vector, qd: Vector, t: Scalar, params: Params) -> AnyArray:
@@ -118,7 +118,7 @@ def violations(
         params: the system's own if None.
 
     Returns:
-        `Violations(place, rate)`, each of shape (m,), one entry per row of `system.rows`.
+        `Violations(residual, rate_residual)`, each of shape (m,), one entry per row of `system.rows`.
 
     Raises:
         ValueError: the machine has no constraints.

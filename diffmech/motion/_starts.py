@@ -34,12 +34,12 @@ class Kept(NamedTuple):
     @property
     def place(self) -> AnyArray:
         """Whether each φ is kept, shape (m,); NaN is not."""
-        return abs(self.violations.place) <= self.allowed.place
+        return abs(self.violations.residual) <= self.allowed.residual
 
     @property
     def rate(self) -> AnyArray:
         """Whether each φ̇ is kept, shape (m,)."""
-        return abs(self.violations.rate) <= self.allowed.rate
+        return abs(self.violations.rate_residual) <= self.allowed.rate_residual
 
 
 def kept_of(laws: Laws, q: Vector, qd: Vector, t: Scalar, params: Params) -> Kept:
@@ -70,7 +70,7 @@ _violations, _kept = by_laws(violations_of), by_laws(kept_of)
 def kept_at(laws: Laws, q: AnyArray, qd: AnyArray, t: AnyArray, params: Params) -> Kept:
     """The same of numbers: slopes are asked for only where something is left beyond rounding."""
     violations = jax.tree.map(np.asarray, _violations(laws, q, qd, t, params))
-    rounding = ROUNDINGS * np.finfo(violations.rate.dtype).eps
+    rounding = ROUNDINGS * np.finfo(violations.rate_residual.dtype).eps
     certain = Violations(*(np.full(rows.shape, rounding) for rows in violations))
     kept = Kept(violations, certain)
     if np.all(kept.place) and np.all(kept.rate):
@@ -95,8 +95,8 @@ def require_consistent(
         return
     kept = kept_at(laws, q, qd, t, params)
     for values, good, where in (
-        (kept.violations.place, kept.place, "place"),
-        (kept.violations.rate, kept.rate, "rates"),
+        (kept.violations.residual, kept.place, "place"),
+        (kept.violations.rate_residual, kept.rate, "rates"),
     ):
         if not np.all(good):
             worst = int(np.argmax(np.where(good, -1.0, np.nan_to_num(np.abs(values), nan=np.inf))))

@@ -48,7 +48,7 @@ def _along(laws: Any, ts: Times, qs: Samples, qds: Samples, params: Params) -> C
         forces = multipliers_of(laws, q, qd, t, params)
         mass = mass_matrix_of(laws, q, qd, t, params)
         return ConstraintRecord(
-            left.place, left.rate, forces, rank_distance(laws, mass, q, t, params)
+            left.residual, left.rate_residual, forces, rank_distance(laws, mass, q, t, params)
         )
 
     return jax.vmap(at)(ts, qs, qds)

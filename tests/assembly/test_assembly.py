@@ -26,14 +26,14 @@ GUESS = np.array([1.0, 0.2, -1.4])
 
 def test_the_assembled_place_is_the_nearest_in_the_metric_of_the_masses(linkage: dm.System) -> None:
     found = dm.assemble(linkage, GUESS, [1.0, 0.0, 0.0])
-    assert np.max(np.abs(found.violations.place)) < 1e-14
-    assert np.max(np.abs(found.violations.rate)) < 1e-14
+    assert np.max(np.abs(found.violations.residual)) < 1e-14
+    assert np.max(np.abs(found.violations.rate_residual)) < 1e-14
     q, qd = found
     mass = np.asarray(dm.mass_matrix(linkage, GUESS))
     best = minimize(
         lambda x: (x - GUESS) @ mass @ (x - GUESS),
         GUESS,
-        constraints={"type": "eq", "fun": lambda x: np.asarray(dm.violations(linkage, x).place)},
+        constraints={"type": "eq", "fun": lambda x: np.asarray(dm.violations(linkage, x).residual)},
         options={"ftol": 1e-14, "maxiter": 200},
     )
     np.testing.assert_allclose(q, best.x, atol=1e-6)  # SLSQP's own accuracy
@@ -51,7 +51,7 @@ def test_fixed_coordinates_stay_and_branches_are_counted(linkage: dm.System) -> 
     for found in (first, second):
         assert found.q[0] == GUESS[0]
         assert found.qd[0] == 2.0
-        assert np.max(np.abs(found.violations.place)) < 1e-13
+        assert np.max(np.abs(found.violations.residual)) < 1e-13
     assert np.max(np.abs(first.q - second.q)) > 0.5
     with pytest.raises(ValueError, match="2 ways to close"):
         dm.assemble(linkage, GUESS, fixed=["theta1"], branch=2)

@@ -308,8 +308,10 @@ def test_constrained_states_obey_their_constraints() -> None:
     linkage, found = machine("four_bar"), _states_of("four_bar")
     for q, qd, t in zip(found.q, found.qd, found.t, strict=True):
         gap = dm.violations(linkage, q, qd, float(t))
-        assert np.max(np.abs(gap.place)) < ROUND_OFF
-        assert np.max(np.abs(gap.rate)) < CHAIN_ROUND_OFF, "rounding of rates of some 30 rad/s"
+        assert np.max(np.abs(gap.residual)) < ROUND_OFF
+        assert np.max(np.abs(gap.rate_residual)) < CHAIN_ROUND_OFF, (
+            "rounding of rates of some 30 rad/s"
+        )
 
 
 def test_nothing_is_traced_twice_for_one_question() -> None:
