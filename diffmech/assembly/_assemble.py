@@ -55,15 +55,12 @@ class Assembly(eqx.Module):
         return iter((self.q, self.qd))
 
     def __str__(self) -> str:
-        left = self.violations
+        left, rate_left = (_size(each) for each in self.violations)
         return aligned(
             [
                 ("place", _change(self.names, self.moved, "", self.before.residual)),
                 ("rates", _change(self.names, self.moved_rates, "_dot", self.before.rate_residual)),
-                (
-                    "left",
-                    f"{_size(left.residual):.0e} in place, {_size(left.rate_residual):.0e} in rates",
-                ),
+                ("left", f"{left:.0e} in place, {rate_left:.0e} in rates"),
             ]
         )
 

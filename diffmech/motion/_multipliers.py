@@ -118,7 +118,7 @@ def violations(
         params: the system's own if None.
 
     Returns:
-        `Violations(residual, rate_residual)`, each of shape (m,), one entry per row of `system.rows`.
+        `Violations(residual, rate_residual)`, each of shape (m,), one entry a row of `system.rows`.
 
     Raises:
         ValueError: the machine has no constraints.
