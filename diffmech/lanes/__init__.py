@@ -1,5 +1,6 @@
 """Many motions at once: lanes, programs, steppers, reducers, blocks, devices."""
 
+from ._crossed import AbstractCrossed as AbstractCrossed
 from ._crossings_host import Crossed as Crossed, crossings as crossings
 from ._ensemble import ensemble as ensemble
 from ._ensemble_record import (

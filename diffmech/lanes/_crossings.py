@@ -20,6 +20,7 @@ from .._typing import AnyArray, Params
 from ..motion import AbstractStabilisation
 from ._block import Block, Loop
 from ._control import Tolerances
+from ._crossed import AbstractCrossed, all_count
 from ._field import Lane, LaneParameters, State, Varies
 from ._instant import Instant, between, peak
 from ._lanewise import Bundle, bundled, lanewise, shared
@@ -47,15 +48,14 @@ class CrossingRun(NamedTuple):
     """The numbers of a run.
 
     Attributes:
-        section: (q, qd, t, params) -> number. If it has `pace(q, qd, t, params)` [1/s], steps are
-            at most 1/pace long; if `counts(q, qd, t, params)`, crossings count where it is true.
+        section: its function, with how often to look at it, and which of its zeros count.
         params: with the lanes' axis last, where they vary.
         varies: the same tree of truth values.
         since: crossings before are not kept [s].
         limit: crossings after which a lane ends.
     """
 
-    section: Callable[..., Any]
+    section: AbstractCrossed
     params: Params
     varies: Varies
     stabilise: AbstractStabilisation | None
@@ -115,7 +115,7 @@ def _instant(n: int, t: Lane, y: State, rate: State) -> Instant:
     )
 
 
-def _crossed(section: Any, params: Params, before: Instant, after: Instant) -> Any:
+def _crossed(section: AbstractCrossed, params: Params, before: Instant, after: Instant) -> Any:
     """For rising and for falling: whether the step crosses, and the part in which it does."""
     low = section(before.q, before.qd, before.t, params)
     high = section(after.q, after.qd, after.t, params)
@@ -123,7 +123,7 @@ def _crossed(section: Any, params: Params, before: Instant, after: Instant) -> A
     s, top = peak(lambda *state: side * section(*state), before, after, params)
     once = (side * low < 0) & (side * high >= 0)
     twice = (side * low < 0) & (side * high < 0) & (top >= 0)
-    if hasattr(section, "counts"):
+    if not all_count(section):
         state = between(before, after, jnp.where(twice, s, 1.0))
         counts = section.counts(*state, params)
         once, twice = once & counts, twice & counts
@@ -135,7 +135,7 @@ def _crossed(section: Any, params: Params, before: Instant, after: Instant) -> A
     return rising, falling
 
 
-def _pace(section: Any, params: Params, at: Instant) -> Any:
+def _pace(section: AbstractCrossed, params: Params, at: Instant) -> Any:
     return section.pace(at.q, at.qd, at.t, params)
 
 
@@ -169,9 +169,8 @@ def carry_on(
         catch, left = carry
         old, stop = catch.loop, run.tolerances.end
         before = _instant(n, old.t, old.y, old.rate)
-        if hasattr(run.section, "pace"):
-            pace = _ask(plan, run, _pace, before).entries[0]
-            stop = jnp.minimum(stop, old.t + 1.0 / jnp.maximum(pace, jnp.finfo(pace.dtype).tiny))
+        pace = _ask(plan, run, _pace, before).entries[0]
+        stop = jnp.minimum(stop, old.t + 1.0 / jnp.maximum(pace, jnp.finfo(pace.dtype).tiny))
         # Steps end where crossings begin to be kept, so that each lies on one side of it.
         stop = jnp.where(old.t < run.since, jnp.minimum(stop, run.since), stop)
         new = block.step(old, stop, run.tolerances)
@@ -249,7 +248,7 @@ def solve_crossings(plan: CrossingPlan, run: CrossingRun, steps: AnyArray) -> Me
     return Met(end, columns[:, :n], columns[:, n : 2 * n], sign * value)
 
 
-def _along(section: Any, params: Params, at: Instant) -> tuple[Any, Any]:
+def _along(section: AbstractCrossed, params: Params, at: Instant) -> tuple[Any, Any]:
     """The section's value, and its rate of change along the motion."""
 
     def moving(q: Any, qd: Any, t: Any) -> Any:

@@ -13,6 +13,7 @@ from .._results import Status
 from .._stretches import stretches
 from .._typing import Params
 from ..model import AbstractSystem
+from ._crossed import AbstractCrossed
 from ._crossings import (
     SOLVED,
     Catch,
@@ -51,7 +52,7 @@ def crossings(
     system: AbstractSystem,
     q0s: Any,
     qd0s: Any,
-    section: Callable[..., Any],
+    section: AbstractCrossed,
     *,
     direction: int,
     duration: Any,

@@ -11,6 +11,7 @@ import numpy as np
 from .._checks import as_scalar, briefly, in_force, trial_trace
 from .._suggest import quoted, suggestion
 from .._typing import AnyArray, Number, Params
+from ..lanes import AbstractCrossed
 from ..model import AbstractSystem
 
 _LOOKS = 6.0  # at least, in every turn of an angle and every period of a strobe
@@ -28,7 +29,7 @@ class AbstractSection(eqx.Module):
     direction: eqx.AbstractVar[int]
 
     @abstractmethod
-    def function(self, system: AbstractSystem) -> Callable[..., Any]:
+    def function(self, system: AbstractSystem) -> AbstractCrossed:
         """f(q, qd, t, params), which vanishes on the section, as `lanes.crossings` takes it.
 
         Raises:
@@ -85,7 +86,7 @@ class Plane(AbstractSection):
     def _wraps(self, system: AbstractSystem) -> bool:
         return self.wrap and system.coordinates.get(self.coordinate) == "rad"
 
-    def function(self, system: AbstractSystem) -> Callable[..., Any]:
+    def function(self, system: AbstractSystem) -> AbstractCrossed:
         """x − level, or its sine."""
         return _Level(in_force(self.level), self._index(system), self._wraps(system))
 
@@ -116,7 +117,7 @@ class Strobe(AbstractSection):
         self.phase = as_scalar(phase, "phase")
         self.direction = 1
 
-    def function(self, system: AbstractSystem) -> Callable[..., Any]:
+    def function(self, system: AbstractSystem) -> AbstractCrossed:
         """The sine, whatever the machine."""
         return _Periodic(in_force(self.period), in_force(self.phase))
 
@@ -154,7 +155,7 @@ class Surface(AbstractSection):
         self.direction = _direction(direction)
         self.every = None if every is None else as_scalar(every, "every", positive=True)
 
-    def function(self, system: AbstractSystem) -> Callable[..., Any]:
+    def function(self, system: AbstractSystem) -> AbstractCrossed:
         """f, tried on arrays of the machine's shapes."""
         rest = np.zeros(system.n)
         trial_trace(self.crossed, "section", (), rest, rest, np.zeros(()), system.params)
@@ -191,7 +192,7 @@ def _direction(given: Any) -> int:
     return int(given)
 
 
-class _Level(eqx.Module):
+class _Level(AbstractCrossed):
     """The function of a plane."""
 
     level: AnyArray
@@ -220,7 +221,7 @@ class _Level(eqx.Module):
         return _LOOKS / (2 * np.pi) * jnp.abs(qd[self.index])
 
 
-class _Periodic(eqx.Module):
+class _Periodic(AbstractCrossed):
     """The function of a strobe."""
 
     period: AnyArray
@@ -235,7 +236,7 @@ class _Periodic(eqx.Module):
         return jnp.broadcast_to(_LOOKS / self.period, jnp.shape(t))
 
 
-class _Looked(eqx.Module):
+class _Looked(AbstractCrossed):
     """The function of a surface, looked at so often at least."""
 
     crossed: Callable[..., Any] = eqx.field(static=True)
