@@ -30,25 +30,7 @@ class MapEdge(NamedTuple):
 
 
 class MapNumbers(eqx.Module):
-    """All that a map holds; `StabilityMap` adds what it can do.
-
-    Attributes:
-        axes: one or two `Axis`: name, unit, grid.
-        values: what the criterion measures, shape of the grid; NaN where there is nothing.
-        verdicts: as `Verdict`, shape of the grid.
-        energy_error: max |h − h₀ − W| / max(T, |W|) of each motion, shape of the grid.
-        status: how each motion ended, as `Status`, shape of the grid.
-        indefinite: at how many points a motion starts with a mass matrix that is not positive
-            definite: not motions of real masses.
-        edges: where verdicts change, refined (one axis only); None if that was not asked for.
-        settings: everything that influences the numbers, the criterion included.
-        system: the machine, with the parameters of the map.
-        criterion: the criterion itself; None in a map that was loaded.
-        words: what the map says of its criterion, in a map that was loaded, too.
-        running: wall-clock time [s]; never saved.
-        likeness: how the machine moves at a few states, by which a file knows it again; None if
-            the map was not written yet.
-    """
+    """All that a map holds; `StabilityMap` says what each is, and adds what it can do."""
 
     axes: tuple[Axis, ...]
     values: np.ndarray
