@@ -20,26 +20,29 @@ Triple: TypeAlias = tuple[Any, ...]
 
 
 def is_number(entry: Any) -> bool:
-    """Whether an entry is known now."""
+    """Whether an entry is known now: a Python number, not an array or a traced value."""
     return isinstance(entry, float | int)
 
 
 def plus(a: Any, b: Any) -> Any:
-    """a + b."""
+    """a + b of two entries; where one is a plain zero, the other itself."""
     if is_number(a) and a == 0:
         return b
     return a if is_number(b) and b == 0 else a + b
 
 
 def minus(a: Any, b: Any) -> Any:
-    """a − b."""
+    """a − b of two entries; where b is a plain zero, a itself."""
     if is_number(b) and b == 0:
         return a
     return -b if is_number(a) and a == 0 else a - b
 
 
 def times(a: Any, b: Any) -> Any:
-    """a b."""
+    """a b of two entries; a plain 0.0 where one is a plain zero, whatever the other (NaN too).
+
+    A plain one leaves the other as it is.
+    """
     for one, other in ((a, b), (b, a)):
         if is_number(one) and one == 0:
             return 0.0
@@ -49,7 +52,13 @@ def times(a: Any, b: Any) -> Any:
 
 
 def dot(a: Triple, b: Triple) -> Any:
-    """Σ aᵢ bᵢ."""
+    """Σ aᵢ bᵢ of two tuples of entries of the same length, one entry.
+
+    A plain number where all that is left of the products is plain.
+
+    Raises:
+        ValueError: the lengths differ.
+    """
     total: Any = 0.0
     for left, right in zip(a, b, strict=True):
         total = plus(total, times(left, right))
@@ -62,10 +71,11 @@ def _entry(value: Any) -> Any:
 
 
 def split(array: AnyArray) -> tuple[Any, ...]:
-    """All entries of an array of shape (k,), by one operation.
+    """All entries of an array of shape (k,), as a tuple of k, by one operation.
 
-    Its derivative is one concatenation; indexing k times would leave a sum of k padded vectors,
-    which takes XLA very long to compile.
+    Python numbers of a NumPy array, scalars of shape () of a JAX array. The derivative is one
+    concatenation; indexing k times would leave a sum of k padded vectors, which takes XLA very long
+    to compile.
     """
     if not isinstance(array, jax.Array):
         return tuple(float(entry) for entry in array)
@@ -73,7 +83,17 @@ def split(array: AnyArray) -> tuple[Any, ...]:
 
 
 def triple(value: Numbers, label: str) -> Triple:
-    """Three entries of a list, a tuple or an array."""
+    """Three entries of a list, a tuple or an array of shape (3,), as a tuple.
+
+    What JAX does not hold becomes a Python number, which takes no part in products if it is 0 or 1.
+
+    Args:
+        value: the three.
+        label: what they are called in the message.
+
+    Raises:
+        ValueError: not three real numbers; of an array, also NaN or infinity.
+    """
     if isinstance(value, tuple | list) and len(value) == 3:
         parts = [np.asarray(part) if not isinstance(part, jax.Array) else part for part in value]
         if all(part.shape == () and part.dtype.kind in "fiub" for part in parts):
@@ -93,5 +113,5 @@ def entries(rotation: Numbers) -> tuple[Triple, Triple, Triple] | None:
 
 
 def stacked(triple_: Triple) -> AnyArray:
-    """Three entries as an array."""
+    """Entries as one array, in the precision in force: shape (3,) of a triple."""
     return jnp.stack([jnp.asarray(entry, float_dtype()) for entry in triple_])

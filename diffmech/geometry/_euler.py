@@ -34,7 +34,17 @@ def axes_of(sequence: str) -> tuple[int, int, int, bool]:
 
 
 def from_euler(sequence: str, angles: Numbers) -> Rotation:
-    """R of three angles [rad] in one of the 24 `SEQUENCES`; smooth everywhere."""
+    """R of three angles in one of the 24 `SEQUENCES`, shape (3, 3); smooth everywhere.
+
+        "XYZ": R = R_x(a) R_y(b) R_z(c),   "xyz": R = R_z(c) R_y(b) R_x(a)
+
+    Args:
+        sequence: three letters, upper case about the body's axes, lower case about those of space.
+        angles: a, b, c in the order of the letters, shape (3,) [rad].
+
+    Raises:
+        ValueError: there is no such sequence, or not three finite numbers.
+    """
     angles = vector3(angles, "angles")
     i, j, k, intrinsic = axes_of(sequence)
     a, b, c = angles if intrinsic else angles[::-1]
@@ -82,9 +92,18 @@ def to_euler(sequence: str, rotation: Numbers) -> Vector3:
 
 
 def pole_distance(sequence: str, angles: Numbers) -> Scalar:
-    """How far from a pole three angles are, from 0 (at it) to 1: |cos b| or |sin b|.
+    """How far from a pole three angles are, from 0 (at it) to 1, shape ().
+
+        |cos b| where all three axes differ, |sin b| where the outer two are equal
 
     It is also |det| of the matrix from the angles' rates to the angular velocity.
+
+    Args:
+        sequence: one of the `SEQUENCES`.
+        angles: a, b, c, shape (3,) [rad].
+
+    Raises:
+        ValueError: there is no such sequence, or not three finite numbers.
     """
     angles = vector3(angles, "angles")
     i, _, k, _ = axes_of(sequence)

@@ -21,14 +21,23 @@ _IDENTITY = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
 
 class Pose(eqx.Module):
-    """A frame seen from another: origin r [m] and rotation R, x_outer = r + R x_inner.
+    """A frame seen from another: where its origin is and how it is turned.
+
+        x_outer = r + R x_inner,   (a @ b): r = r_a + R_a r_b,  R = R_a R_b
 
     `outer @ inner` composes them, `pose.point([x, y, z])` is where a point fixed in the frame is,
-    `pose.direction([x, y, z])` how a direction fixed in it points.
+    `pose.direction([x, y, z])` how a direction fixed in it points, `pose.inverse` the way back.
 
     While some of its numbers are plain (the zeros and ones of a hinge along a coordinate axis), all
     are kept apart and the plain ones take no part in products: what is composed of a few hinges
     then costs little more than formulas found by hand. Otherwise they are arrays.
+
+    Attributes:
+        position: r, shape (3,) [m].
+        rotation: R, shape (3, 3), whose columns are the frame's axes.
+
+    **Raises:** `ValueError` for another shape. That R is a rotation is taken for granted; `fixed`
+    looks.
     """
 
     origin: Any  # three entries or an array
@@ -51,20 +60,21 @@ class Pose(eqx.Module):
 
     @property
     def dense(self) -> bool:
-        """Whether it is kept as arrays."""
+        """Whether it is kept as arrays, no number apart."""
         return not isinstance(self.turn, tuple)
 
     @property
     def position(self) -> Vector3:
-        """r, shape (3,) [m]."""
+        """r, the frame's origin seen from outside, shape (3,) [m]."""
         return stacked(self.origin) if isinstance(self.origin, tuple) else self.origin
 
     @property
     def rotation(self) -> Rotation:
-        """R, shape (3, 3)."""
+        """R, which takes components in the frame to components outside, shape (3, 3)."""
         return self.turn if self.dense else jnp.stack([stacked(row) for row in self.turn])
 
     def __matmul__(self, inner: "Pose") -> "Pose":
+        """The frame `inner`, given in this one, seen from outside: r = r₁ + R₁ r₂, R = R₁ R₂."""
         if self.dense or inner.dense:
             return Pose(self.point(inner.position), self.rotation @ inner.rotation)
         columns = tuple(zip(*inner.turn, strict=True))
@@ -79,13 +89,31 @@ class Pose(eqx.Module):
         )
 
     def point(self, inside: Numbers) -> Vector3:
-        """r + R x: a point fixed in the frame, seen from outside [m]."""
+        """A point fixed in the frame, seen from outside, shape (3,) [m].
+
+            r + R x
+
+        Args:
+            inside: x, in the frame, shape (3,) [m].
+
+        Raises:
+            ValueError: not three numbers; a TypeError of JAX's for its own array, if it is `dense`.
+        """
         if self.dense:
             return self.position + self.direction(inside)
         return stacked(self._placed(triple(inside, "inside")))
 
     def direction(self, inside: Numbers) -> Vector3:
-        """R x: a vector fixed in the frame, seen from outside."""
+        """A vector fixed in the frame, seen from outside, shape (3,), in its own unit.
+
+            R x
+
+        Args:
+            inside: x, in components of the frame, shape (3,).
+
+        Raises:
+            ValueError: not three numbers; a TypeError of JAX's for its own array, if it is `dense`.
+        """
         if self.dense:
             vector = inside if isinstance(inside, jax.Array) else stacked(triple(inside, "inside"))
             return self.turn @ vector
@@ -94,7 +122,7 @@ class Pose(eqx.Module):
 
     @property
     def inverse(self) -> "Pose":
-        """The outer frame seen from the inner one."""
+        """The outer frame seen from the inner one: −Rᵀ r and Rᵀ."""
         if self.dense:
             return Pose(-(self.turn.T @ self.origin), self.turn.T)
         rows = tuple(zip(*self.turn, strict=True))
@@ -249,7 +277,19 @@ def chained(poses: Sequence[Pose]) -> list[Pose]:
 def gram_schmidt(matrix: Numbers) -> Rotation:
     """The rotation next to a matrix that has drifted: its columns made orthonormal in turn.
 
-    Cheap; the first column keeps its direction, so the result depends on the columns' order.
+        x = m₁/|m₁|,   y = (m₂ − (x·m₂) x)/|m₂ − (x·m₂) x|,   z = x × y
+
+    Cheap; the first column keeps its direction, so the result depends on the columns' order. The
+    third column is not read. NaN where the first two are parallel or one of them is zero.
+
+    Args:
+        matrix: columns m₁, m₂, m₃, shape (3, 3).
+
+    Returns:
+        R with columns x, y, z, shape (3, 3).
+
+    Raises:
+        ValueError: another shape, or a number that is not finite.
     """
     m = matrix3(matrix, "matrix")
     x = m[:, 0] / jnp.sqrt(m[:, 0] @ m[:, 0])
@@ -259,10 +299,19 @@ def gram_schmidt(matrix: Numbers) -> Rotation:
 
 
 def polar(matrix: Numbers) -> Rotation:
-    """The rotation nearest to a matrix that has drifted (least squares): U Vᵀ of its SVD.
+    """The rotation nearest to a matrix that has drifted (least squares), shape (3, 3).
+
+        R = U diag(1, 1, ±1) Vᵀ of M = U Σ Vᵀ,   the sign that of det U Vᵀ
 
     Its derivative is that of the polar decomposition M = R P, which exists at equal singular
-    values as well: Ṙ = R ω̂ with (tr P 1 − P) ω = vee(Rᵀ Ṁ − Ṁᵀ R).
+    values as well: Ṙ = R ω̂ with (tr P 1 − P) ω = vee(Rᵀ Ṁ − Ṁᵀ R). Only where the two smallest are
+    both zero, or equal in a matrix that mirrors, is R not unique; there it has no derivative.
+
+    Args:
+        matrix: M, shape (3, 3).
+
+    Raises:
+        ValueError: another shape, or a number that is not finite.
     """
     return _polar(jnp.asarray(matrix3(matrix, "matrix")))
 

@@ -27,10 +27,21 @@ def _require_frame(frame: str) -> None:
 def angular_velocity(
     rotation: Callable[[Any], Rotation], x: Numbers, xd: Numbers, *, frame: str = "body"
 ) -> Vector3:
-    """ω of the rotation R(x) when x changes at the rate ẋ, in components of `frame` [rad/s].
+    """ω of the rotation R(x) when x changes at the rate ẋ, shape (3,) [rad/s].
 
-    angular_velocity(from_quaternion, q, qd)
-    angular_velocity(lambda x: from_euler("ZXZ", x), angles, rates, frame="space")
+        ω̂_body = Rᵀ Ṙ,   ω̂_space = Ṙ Rᵀ,   Ṙ = (∂R/∂x) ẋ
+
+        angular_velocity(from_quaternion, q, qd)
+        angular_velocity(lambda x: from_euler("ZXZ", x), angles, rates, frame="space")
+
+    Args:
+        rotation: the function x -> R, shape (3, 3), of JAX operations.
+        x: what describes the rotation, shape (k,).
+        xd: ẋ, shape (k,) [per second].
+        frame: components along the axes of the "body" or of "space".
+
+    Raises:
+        ValueError: another `frame`.
     """
     _require_frame(frame)
     r, rd = jax.jvp(rotation, (as_array(x),), (as_array(xd),))
@@ -40,7 +51,16 @@ def angular_velocity(
 def velocity_matrix(
     rotation: Callable[[Any], Rotation], x: Numbers, *, frame: str = "body"
 ) -> AnyArray:
-    """W with ω = W ẋ, shape (3, len(x))."""
+    """The matrix W from the rates of a description to the angular velocity, shape (3, k).
+
+        ω = W(x) ẋ
+
+    Args:
+        rotation, x, frame: as for `angular_velocity`, x of shape (k,).
+
+    Raises:
+        ValueError: another `frame`.
+    """
     x = as_array(x)
     return jax.jacfwd(lambda xd: angular_velocity(rotation, x, xd, frame=frame))(jnp.zeros_like(x))
 
@@ -48,10 +68,19 @@ def velocity_matrix(
 def rates_of(
     rotation: Callable[[Any], Rotation], x: Numbers, omega: Numbers, *, frame: str = "body"
 ) -> AnyArray:
-    """The rates ẋ of three numbers that describe R, from ω: solves W ẋ = ω.
+    """The rates ẋ of three numbers that describe R, from ω, shape (3,) [per second].
+
+        W(x) ẋ = ω
 
     At a pole of the description there are none: infinite or NaN, never silently wrong. Euler angles
     come near one where `pole_distance` is small.
+
+    Args:
+        rotation, x, frame: as for `angular_velocity`, x of shape (3,).
+        omega: ω in components of `frame`, shape (3,) [rad/s].
+
+    Raises:
+        ValueError: x is not three numbers, ω not three finite ones, or another `frame`.
     """
     matrix = velocity_matrix(rotation, x, frame=frame)
     if matrix.shape != (3, 3):
@@ -63,7 +92,17 @@ def rates_of(
 
 
 def quaternion_rates(q: Numbers, omega: Numbers, *, frame: str = "body") -> Quaternion:
-    """q̇ = ½ q ⊗ ω_body = ½ ω_space ⊗ q; no pole anywhere."""
+    """The rates of a quaternion that turns with ω, shape (4,) [1/s]; no pole anywhere.
+
+        q̇ = ½ q ⊗ ω_body = ½ ω_space ⊗ q,   ω as the quaternion (0, ω)
+
+    Args:
+        q: (w, x, y, z), shape (4,).
+        omega: ω in components of `frame`, "body" or "space", shape (3,) [rad/s].
+
+    Raises:
+        ValueError: another shape, a number that is not finite, or another `frame`.
+    """
     q, omega = shaped(q, (4,), "q"), vector3(omega, "omega")
     _require_frame(frame)
     pure = jnp.concatenate([jnp.zeros_like(omega[:1]), omega])
@@ -72,16 +111,35 @@ def quaternion_rates(q: Numbers, omega: Numbers, *, frame: str = "body") -> Quat
 
 
 def rotation_rates(rotation: Numbers, omega: Numbers, *, frame: str = "body") -> Rotation:
-    """Ṙ = R ω̂_body = ω̂_space R."""
+    """The rate of a rotation matrix that turns with ω, shape (3, 3) [1/s].
+
+        Ṙ = R ω̂_body = ω̂_space R
+
+    Args:
+        rotation: R, shape (3, 3).
+        omega: ω in components of `frame`, "body" or "space", shape (3,) [rad/s].
+
+    Raises:
+        ValueError: R is no rotation, ω not three finite numbers, or another `frame`.
+    """
     rotation, omega = rotation3(rotation, "rotation"), vector3(omega, "omega")
     _require_frame(frame)
     return rotation @ hat(omega) if frame == "body" else hat(omega) @ rotation
 
 
 def rotation_vector_rates(v: Numbers, omega: Numbers, *, frame: str = "body") -> Vector3:
-    """v̇ = ω ± ½ v × ω + (1/φ² − (1 + cos φ)/(2 φ sin φ)) v × (v × ω), φ = |v|, + in the body.
+    """The rates of a rotation vector that turns with ω, shape (3,) [rad/s].
 
-    Smooth at 0; there is a pole where φ = 2π.
+        v̇ = ω ± ½ v × ω + (1/φ² − (1 + cos φ)/(2 φ sin φ)) v × (v × ω),   φ = |v|
+
+    with + for ω in the body and − in space. Smooth at 0; there is a pole where φ = 2π.
+
+    Args:
+        v: shape (3,) [rad].
+        omega: ω in components of `frame`, "body" or "space", shape (3,) [rad/s].
+
+    Raises:
+        ValueError: another shape, a number that is not finite, or another `frame`.
     """
     v, omega = vector3(v, "v"), vector3(omega, "omega")
     _require_frame(frame)

@@ -17,20 +17,43 @@ _SMALL_ANGLE = 1e-2  # [rad] below, series: their first left-out term is under 1
 
 
 def hat(v: Vector3) -> Rotation:
-    """The matrix of the cross product: hat(v) w = v × w."""
+    """The matrix of the cross product with v, shape (3, 3), in the unit of v.
+
+        hat(v) w = v × w,   hat(v) = [[0, −v₃, v₂], [v₃, 0, −v₁], [−v₂, v₁, 0]]
+
+    Args:
+        v: three numbers.
+
+    Raises:
+        ValueError: there are not three.
+    """
     x, y, z = v
     zero = jnp.zeros_like(x)
     return jnp.array([[zero, -z, y], [z, zero, -x], [-y, x, zero]])
 
 
 def vee(matrix: Rotation) -> Vector3:
-    """The vector of a skew matrix, the inverse of `hat`; the symmetric part is ignored."""
+    """The vector of a skew matrix, shape (3,), the inverse of `hat`: vee(hat(v)) = v.
+
+        vee(S) = ½ (S₃₂ − S₂₃, S₁₃ − S₃₁, S₂₁ − S₁₂)
+
+    Args:
+        matrix: S, an array of shape (3, 3); its symmetric part is ignored.
+    """
     skew = 0.5 * (matrix - matrix.T)
     return jnp.array([skew[2, 1], skew[0, 2], skew[1, 0]])
 
 
 def rotation_about(axis: int, angle: Number) -> Rotation:
-    """R for a turn about the coordinate axis 0, 1 or 2 (x, y, z) by an angle [rad]."""
+    """R of a turn about a coordinate axis, shape (3, 3); right-handed.
+
+    Args:
+        axis: 0, 1 or 2 for x, y or z.
+        angle: [rad], shape ().
+
+    Raises:
+        KeyError: another axis.
+    """
     c, s = jnp.cos(angle), jnp.sin(angle)
     one, zero = jnp.ones_like(c), jnp.zeros_like(c)
     rows = {
@@ -68,9 +91,17 @@ def cosc(x2: Scalar) -> Scalar:
 
 
 def from_rotation_vector(v: Numbers) -> Rotation:
-    """R = 1 + sinc(φ) v̂ + (1 − cos φ)/φ² v̂², with φ = |v|: a turn by |v| about v [rad].
+    """R of a turn by |v| about v, shape (3, 3); right-handed.
+
+        R = 1 + sin φ/φ v̂ + (1 − cos φ)/φ² v̂²,   φ = |v|
 
     Smooth everywhere, at 0 as well.
+
+    Args:
+        v: shape (3,) [rad].
+
+    Raises:
+        ValueError: not three finite numbers.
     """
     v = vector3(v, "v")
     x2 = v @ v
@@ -79,7 +110,18 @@ def from_rotation_vector(v: Numbers) -> Rotation:
 
 
 def from_axis_angle(axis: Numbers, angle: Number) -> Rotation:
-    """A turn by an angle [rad] about an axis of any length but zero."""
+    """R of a turn by an angle about an axis, shape (3, 3); right-handed.
+
+        R = 1 + sin φ â + (1 − cos φ) â²,   a = axis/|axis|
+
+    Args:
+        axis: of any length but zero, shape (3,).
+        angle: φ [rad].
+
+    Raises:
+        ValueError: an axis without length, or not three finite numbers; a traced one without
+            length gives NaN.
+    """
     axis = vector3(axis, "axis")
     if not is_traced(axis) and not np.any(np.asarray(axis)):
         raise ValueError("`axis` must have a length, but is zero")
@@ -87,7 +129,16 @@ def from_axis_angle(axis: Numbers, angle: Number) -> Rotation:
 
 
 def from_quaternion(q: Numbers) -> Rotation:
-    """R of a quaternion (w, x, y, z); one that is not of unit length is normalised."""
+    """R of a quaternion (w, x, y, z), shape (3, 3); one that is not of unit length is normalised.
+
+        R = 1 + 2 (w v̂ + v̂²)/|q|²,   v = (x, y, z)
+
+    Args:
+        q: shape (4,).
+
+    Raises:
+        ValueError: a quaternion that is zero, or not four finite numbers; a traced zero gives NaN.
+    """
     q = shaped(q, (4,), "q")
     if not is_traced(q) and not np.any(np.asarray(q)):
         raise ValueError("`q` must have a length, but is zero")
@@ -99,11 +150,18 @@ def from_quaternion(q: Numbers) -> Rotation:
 
 
 def to_quaternion(rotation: Numbers) -> Quaternion:
-    """The quaternion of R with w ≥ 0; where w = 0 (half turns) either sign is a right answer.
+    """The quaternion (w, x, y, z) of R with w ≥ 0, of unit length, shape (4,).
 
-    Of four formulas the one with the largest divisor is taken, so that it is exact at 0 and at π,
-    and its derivative is finite everywhere: S. W. Shepperd, "Quaternion from rotation matrix",
-    Journal of Guidance and Control 1(3) (1978) 223-224.
+    Where w = 0 (half turns) either sign is a right answer. Of four formulas the one with the
+    largest divisor is taken, so that it is exact at 0 and at π, and its derivative is finite
+    everywhere: S. W. Shepperd, "Quaternion from rotation matrix", Journal of Guidance and Control
+    1(3) (1978) 223-224.
+
+    Args:
+        rotation: R, shape (3, 3).
+
+    Raises:
+        ValueError: not of shape (3, 3), or no rotation.
     """
     r = rotation3(rotation, "rotation")
     x, y, z = r[2, 1] - r[1, 2], r[0, 2] - r[2, 0], r[1, 0] - r[0, 1]
@@ -124,9 +182,15 @@ def to_quaternion(rotation: Numbers) -> Quaternion:
 
 
 def to_rotation_vector(rotation: Numbers) -> Vector3:
-    """The vector v with |v| ≤ π of a turn by |v| about v [rad].
+    """The vector v with |v| ≤ π of R, a turn by |v| about v, shape (3,) [rad].
 
     At half turns v and −v are both right; the derivative exists everywhere else, at 0 too.
+
+    Args:
+        rotation: R, shape (3, 3).
+
+    Raises:
+        ValueError: not of shape (3, 3), or no rotation.
     """
     q = to_quaternion(rotation)
     w, v = q[0], q[1:]
@@ -141,7 +205,17 @@ def to_rotation_vector(rotation: Numbers) -> Vector3:
 
 
 def to_axis_angle(rotation: Numbers) -> tuple[Vector3, Scalar]:
-    """Axis of unit length and angle in [0, π] [rad]; without rotation the axis is (1, 0, 0)."""
+    """Axis and angle of R; without rotation the axis is (1, 0, 0).
+
+    Args:
+        rotation: R, shape (3, 3).
+
+    Returns:
+        The axis, of unit length, shape (3,), and the angle in [0, π], shape () [rad].
+
+    Raises:
+        ValueError: not of shape (3, 3), or no rotation.
+    """
     v = to_rotation_vector(rotation)
     square = v @ v
     none = square == 0
@@ -151,18 +225,47 @@ def to_axis_angle(rotation: Numbers) -> tuple[Vector3, Scalar]:
 
 
 def quaternion_product(p: Numbers, q: Numbers) -> Quaternion:
-    """p ⊗ q: the rotation q first, then p."""
+    """p ⊗ q, shape (4,): the rotation q first, then p.
+
+        p ⊗ q = (p₀ q₀ − p·q, p₀ q + q₀ p + p × q),   of scalar parts p₀, q₀ and vector parts p, q
+
+    so that from_quaternion(p ⊗ q) = from_quaternion(p) from_quaternion(q). Nothing is normalised.
+
+    Args:
+        p, q: (w, x, y, z), shape (4,).
+
+    Raises:
+        ValueError: not four finite numbers.
+    """
     p, q = shaped(p, (4,), "p"), shaped(q, (4,), "q")
     vector = p[0] * q[1:] + q[0] * p[1:] + jnp.cross(p[1:], q[1:])
     return jnp.concatenate([(p[0] * q[0] - p[1:] @ q[1:])[None], vector])
 
 
 def quaternion_inverse(q: Numbers) -> Quaternion:
-    """The opposite rotation, q* / |q|²."""
+    """The opposite rotation, shape (4,).
+
+        q⁻¹ = q*/|q|²,   q* = (w, −x, −y, −z),   q⁻¹ ⊗ q = (1, 0, 0, 0)
+
+    Args:
+        q: (w, x, y, z), shape (4,), of any length but zero, which gives NaN.
+
+    Raises:
+        ValueError: not four finite numbers.
+    """
     q = shaped(q, (4,), "q")
     return jnp.concatenate([q[:1], -q[1:]]) / (q @ q)
 
 
 def angle_between(first: Numbers, second: Numbers) -> Scalar:
-    """The angle [rad] of the turn from one rotation to another, in [0, π]."""
+    """The angle of the turn from one rotation to another, in [0, π], shape () [rad].
+
+        φ = the angle of R₁ᵀ R₂
+
+    Args:
+        first, second: R₁ and R₂, shape (3, 3).
+
+    Raises:
+        ValueError: not of shape (3, 3), or no rotation.
+    """
     return to_axis_angle(rotation3(first, "first").T @ rotation3(second, "second"))[1]

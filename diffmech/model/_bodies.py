@@ -54,7 +54,9 @@ class PlacedBody(AbstractPart):
         return point_of(self.pose, "pose")
 
     def kinetic(self, rate: Pose) -> Scalar:
-        """T = 1/2 m |ṙ|² + 1/2 tr(Ṙ J Ṙᵀ), J = 1/2 tr(I) 1 − I = ∫ x xᵀ dm.
+        """The kinetic energy, shape () [J].
+
+            T = 1/2 m |ṙ|² + 1/2 tr(Ṙ J Ṙᵀ),   J = 1/2 tr(I) 1 − I = ∫ x xᵀ dm
 
         The second term is 1/2 ω·I ω, written without ω.
         """
@@ -109,9 +111,16 @@ class PlacedParticle(AbstractPart):
 class RigidBody(eqx.Module):
     """A rigid body: mass [kg] and inertia tensor about its mass centre in body axes [kg m²].
 
-    `inertia` is a symmetric (3, 3) tensor, or three principal moments if the body axes are
-    principal; it is kept as given. `body.at(pose)` puts the body somewhere. As a parameter its
-    numbers have the paths `plate.mass` and `plate.inertia[2,2]` or `plate.inertia[2]`.
+        T = 1/2 m |ṙ|² + 1/2 ω·I ω,   ω in the body
+
+    `body.at(pose)` puts the body somewhere. As a parameter its numbers have the paths `plate.mass`
+    and `plate.inertia[2,2]` or `plate.inertia[2]`. `RigidBody.box` and its like have principal
+    axes, and the mass centre at the origin.
+
+    Attributes:
+        mass: m, shape () [kg].
+        inertia: I, a symmetric tensor of shape (3, 3), or three principal moments of shape (3,) if
+            the body axes are principal [kg m²]; kept as given.
 
     **Raises:** `ValueError` for a negative mass, a tensor that is not symmetric, and moments that
     no body has (I₁ + I₂ < I₃ beyond round-off; equality belongs to flat bodies).
@@ -125,14 +134,23 @@ class RigidBody(eqx.Module):
         self.inertia = require_inertia(inertia)
 
     def require(self, path: str) -> None:
-        """Refuse numbers that no body has, named by the path to this body."""
+        """Refuse numbers that no body has, named by the path to this body.
+
+        Raises:
+            ValueError: a negative mass, or an inertia that no body has.
+        """
         as_mass(self.mass, f"{path}.mass")
         require_inertia(self.inertia, f"{path}.inertia")
 
     def at(self, pose: Pose, shape: Shape | None = None) -> PlacedBody:
         """The body with its mass centre and axes in `pose`.
 
-        Without a `shape` it is drawn as the box that has the same moments.
+        Args:
+            pose: of the body in space: r its mass centre [m], R body to space.
+            shape: what to draw, in body axes [m]; without it, the box that has the same moments.
+
+        Raises:
+            ValueError: `pose` is not a `Pose`.
         """
         if not isinstance(pose, Pose):
             raise ValueError(
@@ -143,32 +161,78 @@ class RigidBody(eqx.Module):
 
     @classmethod
     def box(cls, mass: Number, x: Number, y: Number, z: Number) -> "RigidBody":
-        """A uniform box with sides x, y, z [m]."""
+        """A uniform box: I = m/12 diag(y² + z², x² + z², x² + y²) [kg m²].
+
+        Args:
+            mass: m [kg].
+            x, y, z: the sides along the body axes [m].
+
+        Raises:
+            ValueError: a negative mass or side.
+        """
         return cls(mass, box_inertia(mass, x, y, z))
 
     @classmethod
     def rod(cls, mass: Number, length: Number) -> "RigidBody":
-        """A thin uniform rod along z [m]."""
+        """A thin uniform rod along z: I = m l²/12 diag(1, 1, 0) [kg m²].
+
+        Args:
+            mass: m [kg].
+            length: l [m].
+
+        Raises:
+            ValueError: a negative mass or length.
+        """
         return cls(mass, rod_inertia(mass, length))
 
     @classmethod
     def disc(cls, mass: Number, radius: Number) -> "RigidBody":
-        """A thin uniform disc about z [m]."""
+        """A thin uniform disc, its axis z: I = m r² diag(1/4, 1/4, 1/2) [kg m²].
+
+        Args:
+            mass: m [kg].
+            radius: r [m].
+
+        Raises:
+            ValueError: a negative mass or radius.
+        """
         return cls(mass, disc_inertia(mass, radius))
 
     @classmethod
     def cylinder(cls, mass: Number, radius: Number, height: Number) -> "RigidBody":
-        """A uniform cylinder about z [m]."""
+        """A uniform cylinder, its axis z: I = m diag(a, a, r²/2), a = (3 r² + h²)/12 [kg m²].
+
+        Args:
+            mass: m [kg].
+            radius: r [m].
+            height: h, along z [m].
+
+        Raises:
+            ValueError: a negative mass, radius or height.
+        """
         return cls(mass, cylinder_inertia(mass, radius, height))
 
     @classmethod
     def ball(cls, mass: Number, radius: Number) -> "RigidBody":
-        """A uniform ball [m]."""
+        """A uniform ball: I = 2/5 m r² 1 [kg m²].
+
+        Args:
+            mass: m [kg].
+            radius: r [m].
+
+        Raises:
+            ValueError: a negative mass or radius.
+        """
         return cls(mass, ball_inertia(mass, radius))
 
 
 class Particle(eqx.Module):
-    """A point mass [kg]; `particle.at(point)` puts it somewhere.
+    """A point mass; `particle.at(point)` puts it somewhere.
+
+        T = 1/2 m |ṙ|²
+
+    Attributes:
+        mass: m, shape () [kg].
 
     **Raises:** `ValueError` for a negative mass.
     """
@@ -179,9 +243,17 @@ class Particle(eqx.Module):
         self.mass = as_mass(mass)
 
     def require(self, path: str) -> None:
-        """Refuse a negative mass, named by the path to this particle."""
+        """Refuse a negative mass, named by the path to this particle.
+
+        Raises:
+            ValueError: the mass is negative.
+        """
         as_mass(self.mass, f"{path}.mass")
 
     def at(self, point: Numbers | Pose) -> PlacedParticle:
-        """The particle at a point of space, shape (3,) [m], or at a pose's origin."""
+        """The particle at a point of space, shape (3,) [m], or at a pose's origin.
+
+        Raises:
+            ValueError: not three numbers.
+        """
         return PlacedParticle(self.mass, point_of(point, "point"))

@@ -49,13 +49,18 @@ def _rows(values: Any) -> AnyArray:
 
 @dataclass(frozen=True)
 class Holonomic(AbstractConstraint):
-    """φ(q, t, params) = 0: the coordinates themselves are restricted.
+    """Coordinates that are restricted, by functions of them that vanish.
 
-    `phi` is a pure JAX function that returns m numbers, shape (m,), or one, shape (). It may
-    depend on time: a pivot that is moved, a guide that turns. Its multiplier is the force along
-    the gradient of φ: with φ in metres, in newtons. `name` is that of its rows in print.
+        φ(q, t, params) = 0,   so   (∂φ/∂q) q̇ + ∂φ/∂t = 0;   M q̈ + b = (∂φ/∂q)ᵀ λ
 
-    `System` raises a ValueError for other shapes.
+    φ may depend on time: a pivot that is moved, a guide that turns. λ is the force along the
+    gradient of φ [J per unit of φ]: with φ in metres, in newtons.
+
+    Attributes:
+        phi: pure JAX function `(q, t, params) -> (m,)` for m rows, or a single number, shape ().
+        name: that of its rows in print; that of the function `phi` if None.
+
+    `System` and `machine` raise a ValueError for other shapes, and if `phi` does not trace.
     """
 
     phi: Callable[..., Any]
@@ -86,13 +91,20 @@ class Holonomic(AbstractConstraint):
 
 @dataclass(frozen=True)
 class Pfaffian(AbstractConstraint):
-    """A(q, t, params) q̇ + a(q, t, params) = 0: the rates are restricted, linearly.
+    """Rates that are restricted, linearly: for rolling, skates and knife edges.
 
-    For rolling, skates and knife edges: constraints that are no function's rate. `matrix` returns
-    shape (m, n), or (n,) for a single row; `drift` returns shape (m,), or () for a single row, and
-    is zero if left out. The multiplier of a row that is a velocity [m/s] is a force [N].
+        A(q, t, params) q̇ + a(q, t, params) = 0;   M q̈ + b = Aᵀ λ
 
-    `System` raises a ValueError for other shapes.
+    For constraints that are no function's rate. λ [W per unit of A q̇]: of a row that is a velocity
+    [m/s], a force [N].
+
+    Attributes:
+        matrix: A, pure JAX function `(q, t, params) -> (m, n)`, or (n,) for a single row.
+        drift: a, `(q, t, params) -> (m,)`, or () for a single row, in the unit of A q̇; None for
+            zero.
+        name: that of its rows in print; that of the function `matrix` if None.
+
+    `System` and `machine` raise a ValueError for other shapes, and if a function does not trace.
     """
 
     matrix: Callable[..., Any]
@@ -108,6 +120,7 @@ class Pfaffian(AbstractConstraint):
         return jnp.zeros_like(self.rate(q, jnp.zeros_like(q), t, params))
 
     def rate(self, q: Vector, qd: Vector, t: Scalar, params: Params) -> AnyArray:
+        """A q̇ + a, shape (m,)."""
         rows = _rows(self.matrix(q, t, params) @ qd)
         return rows if self.drift is None else rows + _rows(self.drift(q, t, params))
 

@@ -193,42 +193,106 @@ _GROUND = Pose((0.0, 0.0, 0.0), ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.
 
 
 class Hold:
-    """Joints between bodies whose poses are free. Frames are `Pose`s that bodies carry.
+    """Joints between bodies whose poses are free, each a set of rows φ that must vanish.
 
-    The ground is any pose that does not move: `fixed([x, y, z])`.
+        φ(q, t) = 0   or, of `rolling` and `skate`, rows of the rates;   M q̈ + b = Jᵀλ
+
+    Frames are `Pose`s that bodies carry: r₁, R₁ the first, r₂, R₂ the second, both in space; aᵢ, bᵢ
+    are their axes, the columns of R₁ and R₂. The ground is any pose that does not move:
+    `fixed([x, y, z])`. λ acts on the second body, its opposite on the first: [N] for rows in metres
+    or metres per second, [N m] for rows that are pure numbers.
+
+    Rows that are plain zeros are left out, as in a plane. A row that is another plain number never
+    closes: `machine` raises a ValueError, as it does for what is wrong with an argument here.
     """
 
     @staticmethod
     def pin(first: Pose, second: Pose, axis: str = "z") -> AbstractPart:
-        """A hinge: origins together, and the frames' `axis` in line. Two rows in the plane."""
+        """A hinge: origins together, and the frames' `axis` in line.
+
+            r₂ − r₁ = 0 [m],   aᵢ·bⱼ = aᵢ·b_k = 0 [1],   i the axis, j and k the others
+
+        Five rows in space, two in a plane across the axis. They vanish for opposite axes as well.
+
+        Args:
+            first, second: the frames of the hinge on both bodies.
+            axis: "x", "y" or "z", of both frames.
+        """
         return _Joint((first, second), "pin", axis)
 
     @staticmethod
     def weld(first: Pose, second: Pose) -> AbstractPart:
-        """Frames together, as one. Six rows in space, three in the plane."""
+        """Frames together, as one.
+
+            r₂ − r₁ = 0 [m],   a_z·b_y = a_x·b_z = a_y·b_x = 0 [1]
+
+        Six rows in space, three in the plane. They vanish at half turns about an axis as well.
+
+        Args:
+            first, second: the frames on both bodies.
+        """
         return _Joint((first, second), "weld", "z")
 
     @staticmethod
     def slider(first: Pose, second: Pose, axis: str = "x") -> AbstractPart:
-        """The second frame slides along the first one's `axis` and does not turn in it."""
+        """The second frame slides along the first one's `axis` and does not turn in it.
+
+            aⱼ·(r₂ − r₁) = a_k·(r₂ − r₁) = 0 [m],   a_z·b_y = a_x·b_z = a_y·b_x = 0 [1]
+
+        i being the axis, j and k the others. Five rows in space; two in the plane, if the axis lies
+        in it. They vanish at half turns about an axis as well.
+
+        Args:
+            first, second: the frames of the guide and of what slides in it.
+            axis: "x", "y" or "z", of the first frame.
+        """
         return _Joint((first, second), "slider", axis)
 
     @staticmethod
     def ball(first: Pose, second: Pose) -> AbstractPart:
-        """Origins together: a ball in its socket. Three rows, forces in space components."""
+        """Origins together: a ball in its socket.
+
+            r₂ − r₁ = 0 [m]
+
+        Three rows in space, two in the plane; λ is the force on the second body in space components
+        [N].
+
+        Args:
+            first, second: frames whose origins are the centre of the ball on both bodies.
+        """
         return _Joint((first, second), "ball", "z")
 
     @staticmethod
     def distance(first: Pose, second: Pose, length: Number) -> AbstractPart:
-        """A light rigid rod of `length` [m] between the origins; its multiplier is its thrust."""
+        """A light rigid rod between the origins; its multiplier is its thrust.
+
+            |r₂ − r₁| − length = 0 [m]
+
+        One row; λ [N] is positive where the rod drives the origins apart. Where they coincide the
+        row has no gradient: NaN.
+
+        Args:
+            first, second: frames whose origins are the rod's ends.
+            length: [m].
+
+        Raises:
+            ValueError: a length that is not greater than zero.
+        """
         return _Distance((first, second), as_scalar(length, "length", positive=True))
 
     @staticmethod
     def on_curve(curve: Callable[[Any], Any], second: Pose, first: Pose = _GROUND) -> AbstractPart:
-        """The second frame's origin stays where `curve(point)` is zero.
+        """The second frame's origin stays where a function of the first frame's space vanishes.
 
-        `curve` takes a point in the first frame, shape (3,), and returns one number (a surface, or
-        a curve of the plane) or two (a curve in space).
+            curve(R₁ᵀ (r₂ − r₁)) = 0
+
+        λ ∇curve is the force on the second body [N], in components of the first frame.
+
+        Args:
+            curve: takes a point in the first frame, shape (3,) [m], and returns one number (a
+                surface, or a curve of the plane) or two (a curve in space), of JAX operations.
+            second: the frame whose origin stays on it.
+            first: the frame that carries the curve; the ground if not given.
         """
         return _OnCurve((first, second), curve)
 
@@ -238,16 +302,40 @@ class Hold:
     ) -> AbstractPart:
         """Rolling without slip: at the point `at` of space both bodies move alike.
 
-        `along` names the directions of space in which they do: "xy" on level ground. That the
-        bodies touch at all is said by the coordinates, or by `on_curve`. In the first case the
-        force between them is NaN across these directions, in `reactions`: there the coordinates
-        carry the body, not this hold. A `joint` at the contact has what is missing.
+            d·(v₂ − v₁) = 0 [m/s],   v = ṙ + ω × (at − r),   d the directions `along`
+
+        λ is the force on the second body along d [N]. That the bodies touch at all is said by the
+        coordinates, or by `on_curve`. In the first case the force between them is NaN across these
+        directions, in `reactions`: there the coordinates carry the body, not this hold. A `joint`
+        at the contact has what is missing.
+
+        Args:
+            second: the frame of what rolls.
+            at: the point where they touch, shape (3,) [m], or a pose, for its origin.
+            first: the frame it rolls on; the ground if not given.
+            along: the directions of space in which both move alike: "xy" on level ground.
+
+        Raises:
+            ValueError: `along` names no axes of space, or `at` is not three numbers.
         """
         return _Rolling((first, second), point_of(at, "at"), _directions(along))
 
     @staticmethod
     def skate(second: Pose, axis: str = "y", first: Pose = _GROUND) -> AbstractPart:
-        """A knife edge: the frame's origin does not move along its own `axis`."""
+        """A knife edge: the second frame's origin does not move along its own `axis`.
+
+            b·(v₂ − v₁) = 0 [m/s],   v = ṙ + ω × (r₂ − r),   b that axis of the second frame
+
+        One row; λ is the force on the second body along b [N].
+
+        Args:
+            second: the frame of the skate.
+            axis: "x", "y" or "z", across the edge.
+            first: the frame it glides on; the ground if not given.
+
+        Raises:
+            ValueError: there is no such axis.
+        """
         origin, axes = _entries_of(second)
         return _Rolling((first, second), origin, (axes["xyz".index(axis)],))
 

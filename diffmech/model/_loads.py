@@ -14,13 +14,19 @@ from ._solids import Shape
 
 
 class Gravity(AbstractPart):
-    """Uniform gravity on every body and particle of the machine: V = −Σ m g·r [J].
+    """Uniform gravity on every body and particle of the machine.
 
-    `strength` [m/s²] along `direction`, which is downwards (−z) unless said otherwise; or both in
-    one, the acceleration of free fall as a vector, shape (3,): `Gravity([0, -9.81, 0])`. Several
-    add up.
+        V = −Σ m g·r [J],   g = strength direction/|direction|
 
-    **Raises:** `ValueError` if `direction` has no length, or is given beside a vector.
+    Several add up. A negative strength points against `direction`.
+
+    Args:
+        strength: shape () [m/s²]; or g itself, the acceleration of free fall, shape (3,):
+            `Gravity([0, -9.81, 0])`.
+        direction: of any length but zero, shape (3,); downwards, (0, 0, −1), if None.
+
+    **Raises:** `ValueError` if `direction` has no length, or is given beside a vector, and for what
+    is neither one number nor three.
     """
 
     acceleration: tuple[Any, ...]  # three entries [m/s^2]
@@ -97,12 +103,19 @@ class _Stretch(AbstractPart):
 
 
 class Spring(eqx.Module):
-    """A linear spring: stiffness k [N/m, or N m/rad on an angle] and rest length or angle.
+    """A linear spring, on a length or an angle.
 
-    `spring.between(a, b)` joins two points of space, V = 1/2 k (|b − a| − rest)²;
-    `spring.across(x)` acts on any length or angle x(q, t), V = 1/2 k (x − rest)²;
-    `spring.twisting(a, b)` joins two frames against every rotation between them, V = 1/2 k φ²,
-    φ in [0, π] the angle between them (a rest angle makes no sense there and is ignored).
+        V = 1/2 k (x − rest)²,   F = −k (x − rest),   positive where it drives x up
+
+    `spring.between(a, b)` joins two points of space, x = |b − a|; `spring.across(x)` acts on any
+    length or angle x(q, t); `spring.twisting(a, b)` joins two frames against every rotation
+    between them.
+
+    Attributes:
+        stiffness: k, shape () [N/m, or N m/rad on an angle]; of either sign.
+        rest: where it is free of force, shape () [m or rad]; 0 by default.
+
+    **Raises:** `ValueError` for what is not a single finite number.
     """
 
     stiffness: Any = measured({"length": "N/m", "angle": "N m/rad"}, (0.0, 1e6))
@@ -113,17 +126,36 @@ class Spring(eqx.Module):
         self.rest = as_scalar(rest, "rest")
 
     def between(self, a: Numbers | Pose, b: Numbers | Pose) -> AbstractPart:
-        """Joins two points of space, shape (3,) [m], or poses at their origins."""
+        """Joins two points of space, shape (3,) [m], or poses at their origins.
+
+            V = 1/2 k (|b − a| − rest)²,   F_b = −k (|b − a| − rest) (b − a)/|b − a| = −F_a
+
+        Where the points coincide there is no direction: F = 0 there, whatever the rest length.
+
+        Raises:
+            ValueError: not three numbers.
+        """
         ends = _point(a, "a"), _point(b, "b")
         square = jnp.sum((ends[1] - ends[0]) ** 2)
         return _Stretch(self.stiffness, self.rest, _distance(*ends), square, ends)
 
     def across(self, x: Number) -> AbstractPart:
-        """Acts on a length [m] or an angle [rad]."""
+        """Acts on a length [m] or an angle [rad] x(q, t), shape (): V = 1/2 k (x − rest)².
+
+        An angle counts as given, full turns too.
+        """
         return _Stretch(self.stiffness, self.rest, jnp.asarray(x), jnp.asarray(x) ** 2, ())
 
     def twisting(self, a: Pose, b: Pose) -> AbstractPart:
-        """Joins two frames against every rotation between them."""
+        """Joins two frames against every rotation between them.
+
+            V = 1/2 k φ²,   φ the angle of R_aᵀ R_b, in [0, π]
+
+        A rest angle makes no sense here and is ignored. At φ = π the torque jumps: V has a crease.
+
+        Args:
+            a, b: poses, of which the rotations count.
+        """
         turn = to_rotation_vector(a.rotation.T @ b.rotation)
         length = _distance(jnp.zeros(3), turn)
         return _Stretch(self.stiffness, jnp.zeros(()), length, turn @ turn, ())
@@ -188,10 +220,9 @@ class _Turning(AbstractPart):
 
 
 class Damper(eqx.Module):
-    """Friction against a velocity v: F = −(c + c₂ |v| + F_c/√(v² + v₀²)) v.
+    """Friction against a velocity v of a length, an angle or a point.
 
-    `viscous` c [N s/m], `quadratic` c₂ [N s²/m²] and regularised dry friction of size `coulomb`
-    F_c [N], which fades below the speed `smoothing` v₀ [m/s]; on angles N m and rad instead.
+        F = −(c + c₂ |v| + F_c/√(|v|² + v₀²)) v
 
     `damper.between(a, b)` acts along the line between two points; `damper.across(x)` on a length
     or an angle x(q, t); `damper.on(point)` on a point's way through space, such as drag;
@@ -199,6 +230,15 @@ class Damper(eqx.Module):
     `damper.force(rate)` is the law itself, for `forces` of one's own:
 
         forces=lambda q, qd, t, params: jnp.array([params["hinge"].force(qd[0])])
+
+    Attributes:
+        viscous: c [N s/m, or N m s/rad on an angle]; 0 by default.
+        quadratic: c₂ [N s²/m² or N m s²/rad²]; 0 by default.
+        coulomb: F_c, the size of regularised dry friction [N or N m]; 0 by default.
+        smoothing: v₀, the speed below which dry friction fades [m/s or rad/s]; 1e-3 by default.
+
+    **Raises:** `ValueError` for what is not a single finite number, or a `smoothing` that is not
+    greater than zero.
     """
 
     viscous: Any = measured({"length": "N s/m", "angle": "N m s/rad"}, (0.0, 1e3))
@@ -237,20 +277,44 @@ class Damper(eqx.Module):
         return -(self.viscous + self.quadratic * speed + dry) * rate
 
     def between(self, a: Numbers | Pose, b: Numbers | Pose) -> AbstractPart:
-        """Acts along the line between two points of space [m], or poses at their origins."""
+        """Acts along the line between two points of space, shape (3,) [m], or the origins of poses.
+
+            v = d|b − a|/dt,   F_b = F(v) (b − a)/|b − a| = −F_a
+
+        Where the points coincide there is no direction, and no force.
+
+        Raises:
+            ValueError: not three numbers.
+        """
         ends = _point(a, "a"), _point(b, "b")
         return _Rubbing(self, _distance(*ends), ends)
 
     def across(self, x: Number) -> AbstractPart:
-        """Acts on the rate of a length [m] or an angle [rad]."""
+        """Acts on the rate of a length [m] or an angle [rad] x(q, t), shape ().
+
+        Q_i = F(ẋ) ∂x/∂q_i
+        """
         return _Rubbing(self, jnp.asarray(x), ())
 
     def on(self, point: Numbers | Pose) -> AbstractPart:
-        """Acts on a point's velocity through space, or on a pose's at its origin."""
+        """Acts on a point's velocity through space: the force F(ṙ), shape (3,) [N], at the point r.
+
+        Args:
+            point: r, shape (3,) [m], or a pose, for its origin.
+
+        Raises:
+            ValueError: not three numbers.
+        """
         return _Rubbing(self, _point(point, "point"), ())
 
     def turning(self, a: Pose, b: Pose | None = None) -> AbstractPart:
-        """Acts on the angular velocity of a frame, or of the second against the first."""
+        """Acts on an angular velocity in space: the torque F(ω), shape (3,) [N m].
+
+            ω = ω_a,   or ω_b − ω_a with the torque on b, and its opposite on a
+
+        Args:
+            a, b: poses, of which the rotations count.
+        """
         frames = (a.rotation,) if b is None else (a.rotation, b.rotation)
         return _Turning(self, None, frames)
 
@@ -275,7 +339,7 @@ class _Push(AbstractPart):
 
 
 def force(vector: Numbers, at: Numbers | Pose) -> AbstractPart:
-    """A force [N] in space components, applied at a point of space that a body carries.
+    """A force in space components, applied at a point of space that a body carries.
 
         Q_i = F·∂r/∂q_i
 
@@ -283,18 +347,24 @@ def force(vector: Numbers, at: Numbers | Pose) -> AbstractPart:
         vector: F, shape (3,) [N]. It may depend on q and t: `force(pose.direction([0, 0, f]),
             pose.point(tip))` pushes along a body axis.
         at: r, shape (3,) [m], or a pose, for its origin.
+
+    Raises:
+        ValueError: not three numbers.
     """
     return _Push(_vector(vector, "vector"), _point(at, "at"))
 
 
 def torque(vector: Numbers, on: Pose, against: Pose | None = None) -> AbstractPart:
-    """A torque [N m] in space components on a frame, and its opposite on another if given.
+    """A torque in space components on a frame, and its opposite on another if given.
 
-        Q_i = τ·∂φ/∂q_i = τ·∂ω/∂q̇_i,   ω of `on`, less that of `against`
+        Q_i = τ·∂ω/∂q̇_i,   ω of `on`, less that of `against`
 
     Args:
         vector: τ, shape (3,) [N m]; it may depend on q and t.
-        on, against: frames that bodies carry.
+        on, against: poses that bodies carry, of which the rotations count.
+
+    Raises:
+        ValueError: `vector` is not three numbers.
     """
     frames = (on.rotation,) if against is None else (against.rotation, on.rotation)
     return _Turning(None, _vector(vector, "vector"), frames)

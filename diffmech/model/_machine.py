@@ -150,25 +150,36 @@ def machine(
                 "gravity": Gravity(9.81),
             }
 
+    The motion is that of the `System` with
+
+        L = Σ T − Σ V,   Q_i = Σ effort·∂place/∂q_i + forces_i
+
+    over the parts: T [J] of bodies and particles, V [J] of gravity and springs, the efforts those
+    of dampers, `force`s and `torque`s.
+
     **Main arguments:**
 
     - `parts`: pure JAX function `(q, t, params) -> {name: part}`, where everything is when the
-      coordinates are q: bodies and particles `.at(...)` their poses and points, `Gravity`, springs
-      and dampers between points, `force`s and `torque`s, and `Hold`s between bodies whose poses are
-      free.
+      coordinates are q, shape (n,), at the time t [s]: bodies and particles `.at(...)` their poses
+      and points [m], `Gravity`, springs and dampers between points, `force`s [N] and `torque`s
+      [N m], and `Hold`s between bodies whose poses are free.
     - `coordinates`, `params`, `starts`, `name`, `units`, `ranges`: as for `System`. Bodies, springs
       and dampers are parameters like any others; bodies know their units.
 
     **Other arguments:**
 
-    - `forces`: generalised forces beside those of the parts, `(q, qd, t, params) -> (n,)`.
-    - `constraints`: beside the holds among the parts, as for `System`.
+    - `forces`: generalised forces beside those of the parts, `(q, qd, t, params) -> (n,)` [J per
+      unit of the coordinate].
+    - `constraints`: beside the holds among the parts, as for `System`; the rows of the holds come
+      first.
     - `plane`: "xy", "xz" or "yz" to draw the machine in that plane; if None, pictures of a run that
       stays in one of these planes are flat as well, and others are in space.
 
     **Returns:** a `System` whose Lagrangian, forces and drawing are those of the parts.
 
-    **Raises:** `ValueError` if `parts` does not trace or returns something else.
+    **Raises:** `ValueError` if `parts` does not trace or returns something else than placed parts
+    by name, if a mass or inertia changes with q or t, if a hold cannot close, and for another
+    `plane`.
     """
     if plane is not None and plane not in _PLANES:
         raise ValueError(f"`plane` must be one of {', '.join(_PLANES)}, but is {plane!r}")

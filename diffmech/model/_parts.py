@@ -42,24 +42,42 @@ class Actions(NamedTuple):
 
 
 class AbstractPart(eqx.Module):
-    """Anything that a machine is made of. A part of one's own derives from this."""
+    """Anything that a machine is made of. A part of one's own derives from this.
+
+        L = Σ kinetic − Σ potential,   Q = Σ (∂place/∂q)ᵀ effort
+
+    A subclass says its `place` and as much of the rest as it has; what it leaves out is zero. Its
+    `mass` and `inertia`, if it has such, may not depend on q and t. `Gravity` acts on bodies and
+    particles alone: another part says its weight in `potential`.
+    """
 
     @property
     @abstractmethod
     def place(self) -> Any:
-        """The arrays that depend on q and t."""
+        """What of the part depends on q and t: any pytree of numbers, such as points [m]; or ()."""
 
     def kinetic(self, rate: Any) -> Scalar:
-        """T when the place changes at `rate` [J]: quadratic in it, whatever the place."""
+        """T when the place changes at `rate`, shape () [J]: quadratic in it, whatever the place.
+
+        Args:
+            rate: d(place)/dt, of the place's own structure and shapes [per second].
+        """
         del rate
         return 0.0
 
     def potential(self) -> Scalar:
-        """V of the place [J]."""
+        """V of the place, shape () [J]."""
         return 0.0
 
     def effort(self, rate: Any) -> Any:
-        """Forces on the place, of the place's own structure; None if there are none."""
+        """The forces on the place, so that effort·rate is their power [W]; None if there are none.
+
+        Args:
+            rate: d(place)/dt, of the place's own structure and shapes [per second].
+
+        Returns:
+            As `rate`: [N] on points, positive where it pushes along the place.
+        """
         del rate
         return None
 
@@ -74,7 +92,7 @@ class AbstractPart(eqx.Module):
         return Actions() if idle else None
 
     def sketch(self) -> Shape | None:
-        """What to draw, in space; None for nothing."""
+        """What to draw, in space [m]; None for nothing."""
         return None
 
 

@@ -23,10 +23,11 @@ from ._kkt import inverse_of_rows, unique_rows
 class Violations(NamedTuple):
     """How far a state is from its constraints, one entry per row of `system.rows`.
 
+        residual = φ(q, t),   rate residual = (∂φ/∂q) q̇ + ∂φ/∂t,   or A q̇ + a of Pfaffian rows
+
     Attributes:
-        residual: φ(q, t), shape (m,), in the unit of φ; zero for rows that restrict rates only.
-        rate_residual: φ̇ = (∂φ/∂q) q̇ + ∂φ/∂t, or A q̇ + a of a Pfaffian row, shape (m,), the same per
-            second.
+        residual: shape (m,), in the unit of φ; zero for rows that restrict rates only.
+        rate_residual: shape (m,), in the unit of φ per second, or in that of A q̇.
     """
 
     residual: AnyArray

@@ -82,10 +82,25 @@ class Nullspace(AbstractStabilisation):
 
 
 def baumgarte(omega: Number = 10.0, zeta: Number = 1.0) -> Baumgarte:
-    """φ̈ + 2ζω φ̇ + ω² φ = 0, with ω [rad/s] and damping ratio ζ, both greater than zero.
+    """Feedback that lets violations die out like a damped oscillator.
 
-    Rows that restrict rates only: ψ̇ + ω ψ = 0 with ψ = A q̇ + a. With ζ = 1 violations die out
-    fastest, in about 1/ω; ω h must stay well below 1 for steps h of an explicit method.
+        φ̈ + 2ζω φ̇ + ω² φ = 0;   of rows that restrict rates only: ψ̇ + ω ψ = 0,   ψ = A q̇ + a
+
+    With ζ = 1 violations die out fastest, in about 1/ω; ω h must stay well below 1 for steps h of
+    an explicit method.
+
+    J. Baumgarte, "Stabilization of constraints and integrals of motion in dynamical systems",
+    Computer Methods in Applied Mechanics and Engineering 1 (1972) 1-16.
+
+    Args:
+        omega: ω, shape () [rad/s].
+        zeta: the damping ratio ζ, shape () [1].
+
+    Returns:
+        What `simulate(stabilise=...)` takes.
+
+    Raises:
+        ValueError: ω or ζ is not greater than zero.
     """
     return Baumgarte(
         omega=as_scalar(omega, "omega", positive=True),
@@ -100,9 +115,30 @@ def penalty(
     *,
     inertial: bool = True,
 ) -> Penalty:
-    """λ = −α (ω² φ + 2ζω φ̇ + φ̈); `inertial=False` leaves φ̈ out, which makes the equations stiff.
+    """Constraints as stiff springs and dampers with some mass, which need no multipliers.
 
-    `alpha` is 1e8 if not given; without φ̈ it is 1e3, beyond which implicit methods struggle.
+        λ = −α (ω² φ + 2ζω φ̇ + φ̈),   or λ = −α (ω ψ + ψ̇) with ψ = A q̇ + a
+
+    of rows that restrict rates only. A constraint that bears λ is broken by about λ/(α ω²).
+    `inertial=False` leaves φ̈ and ψ̇ out, which makes the equations stiff: `simulate` then takes
+    "Kvaerno5" unless told otherwise.
+
+    E. Bayo, J. García de Jalón, M. A. Serna, "A modified Lagrangian formulation for the dynamic
+    analysis of constrained mechanical systems", Computer Methods in Applied Mechanics and
+    Engineering 71 (1988) 183-195.
+
+    Args:
+        alpha: α, shape () [kg for φ in metres]; 1e8 if None. Without φ̈ it is 1e3, beyond which
+            implicit methods struggle.
+        omega: ω, shape () [rad/s].
+        zeta: the damping ratio ζ, shape () [1].
+        inertial: whether φ̈ counts.
+
+    Returns:
+        What `simulate(stabilise=...)` takes.
+
+    Raises:
+        ValueError: α, ω or ζ is not greater than zero.
     """
     if alpha is None:
         alpha = 1e8 if inertial else 1e3

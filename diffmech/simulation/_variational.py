@@ -9,7 +9,8 @@ Making it stationary with the forces' virtual work gives the step (discrete Lagr
 
     p₀ = −∂L_d/∂q₀ − f₀,    0 = ∂L_d/∂q_k + f_k,    p₁ = ∂L_d/∂q_s + f_s,    f_k = h w_k Q_k
 
-The map (q₀, p₀) -> (q₁, p₁) is symplectic and keeps every momentum that a symmetry of L gives.
+The map (q₀, p₀) -> (q₁, p₁) is symplectic where there are no forces, and keeps the momentum of
+every symmetry of L that acts on q linearly.
 s = 1 is Störmer-Verlet for separable Lagrangians.
 
 Marsden, West, Acta Numerica 10 (2001) 357; Ober-Blöbaum, Saake, Adv. Comput. Math. 41 (2015) 955.
@@ -50,7 +51,28 @@ def _differentiation(nodes: np.ndarray) -> np.ndarray:
 
 
 class Variational(AbstractSymplectic):
-    """Galerkin variational integrator of order 2, 4 or 6; symplectic, fixed step."""
+    """Galerkin variational integrator of order 2, 4 or 6: symplectic, fixed step.
+
+        L_d(q₀, ..., q_s) = h Σᵢ wᵢ L(qᵢ, q̇ᵢ, tᵢ),   q̇ᵢ = Σⱼ Dᵢⱼ qⱼ/h,   s = order/2
+        p₀ = −∂L_d/∂q₀ − f₀,   0 = ∂L_d/∂q_k + f_k,   p₁ = ∂L_d/∂q_s + f_s,   f_k = h w_k Q_k
+
+    tᵢ and wᵢ are Lobatto's nodes and weights, D differentiates the polynomial through the qᵢ, and
+    Q − ∂D/∂q̇ stands for Q. Without forces the map (q₀, p₀) -> (q₁, p₁) is symplectic and
+    symmetric; the momentum of a symmetry that acts on q linearly (a shift, a turn of Cartesian
+    coordinates) is kept to round-off, and the error of a conserved energy is O(h^order) and does
+    not drift. Order 2 is Störmer-Verlet for separable Lagrangians.
+
+    J. E. Marsden, M. West, "Discrete mechanics and variational integrators", Acta Numerica 10
+    (2001) 357-514; S. Ober-Blöbaum, N. Saake, "Construction and analysis of higher order Galerkin
+    variational integrators", Advances in Computational Mathematics 41 (2015) 955-986.
+
+    Attributes:
+        accuracy: the order; 2 by default.
+
+    **Raises:** `ValueError` for another order. `simulate` raises a `ValueError` without `dt`,
+    without a Lagrangian, and for a machine with constraints, and a `SimulationError` where
+    Newton's method finds no solution of a step: take a shorter `dt`.
+    """
 
     accuracy: int = eqx.field(static=True)
 
