@@ -35,11 +35,13 @@ class Assembly(eqx.Module):
     """A consistent state, and what had to be changed to get there. Unpacks as `q, qd = assembly`.
 
     Attributes:
-        q, qd: coordinates and rates [1/s] that obey the constraints, shape (n,).
-        moved, moved_rates: q − q0 and q̇ − q̇0, shape (n,).
-        violations: what is left of φ(q, t) and of φ̇ (or A q̇ + a), shape (m,) each.
+        q, qd: coordinates and rates that obey the constraints, shape (n,) [unit of each, that per
+            second].
+        moved, moved_rates: q − q0 and q̇ − q̇0, shape (n,), in the same units.
+        violations: what is left of φ(q, t) and of φ̇ (or A q̇ + a), shape (m,) each [unit of the
+            row, that per second].
         before: the same of the state given.
-        names: of the coordinates; rows: of the constraints.
+        names: of the coordinates, n; rows: of the constraints, m.
     """
 
     q: AnyArray
@@ -114,21 +116,32 @@ def assemble(
 
         q, qd = assemble(four_bar, {"theta1": 1.0, "theta2": 0.2, "theta3": -1.2})
 
-    Nearest means the least change in the metric of the masses, δqᵀ M δq with M at the state given.
+    Nearest means the least change in the metric of the masses, M at q0 for the first and at q for
+    the second:
+
+        min (q − q0)ᵀ M (q − q0)     among φ(q, t) = 0
+        min (q̇ − q̇0)ᵀ M (q̇ − q̇0)     among (∂φ/∂q) q̇ + ∂φ/∂t = 0,  A q̇ + a = 0
+
+    The search is local: it starts from q0.
 
     **Arguments:**
 
-    - `q0`, `qd0`: a guess; `qd0=None` means at rest.
+    - `q0`, `qd0`: a guess, shape (n,), or mappings by name [unit of each, that per second];
+      `qd0=None` means at rest.
     - `fixed`: names of coordinates that keep their value and their rate.
     - `branch`: 0 for the nearest way to close; 1, 2, ... for the other ways with the same `fixed`
-      coordinates, by distance. They must leave no freedom: fix as many as the machine has.
+      coordinates, by distance. They must leave no freedom: fix as many as the machine has. They are
+      looked for from random starts with a fixed seed, so that one may be missed.
+    - `t`: time [s]. `params`: another set of parameters.
 
     Works under `jit`, `vmap`, `grad` and `jacfwd`, with the derivatives of the nearest state by
     the implicit function theorem. There a machine that cannot close gives NaN.
 
     **Returns:** an `Assembly`; printing it says what was changed.
 
-    **Raises:** `ValueError` if the machine cannot close, and by how much.
+    **Raises:** `ValueError` if the machine cannot close or no rates obey all rows, and by how much;
+    for a machine without constraints, a row that is not finite at this state, a wrong call; and for
+    a `branch` that is not there, that cannot be counted, or under a transformation.
     """
     require_constraints(system, "assemblies")
     branch = as_count(branch, "branch", 0)

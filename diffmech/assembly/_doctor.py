@@ -45,14 +45,18 @@ class Diagnosis(eqx.Module):
         rank: of all rows together, at this state.
         dependent: groups of rows that say the same, by name; empty if all are independent.
         change_point: whether the rows are dependent here only, and not nearby.
-        conflicts: groups of dependent rows that contradict each other, with the contradiction.
-        violations: φ(q, t) and φ̇ (or A q̇ + a) of the state, shape (m,) each.
-        consistent: whether place and rates obey the constraints, up to printed digits, as a run
-            asks for.
-        distance: σ, the root of the smallest pivot of the scaled rows' own mass matrix: about 1
-            for independent rows, 0 where rows become dependent.
-        singular: the nearest singular position found, shape (n,), or None.
-        singular_distance: the largest change of a coordinate up to it; infinite without one.
+        conflicts: groups of dependent rows that contradict each other, each with the contradiction
+            of the scaled rows in place, rate or acceleration, whichever is largest.
+        violations: φ(q, t) and φ̇ (or A q̇ + a) of the state, shape (m,) each [unit of the row, that
+            per second].
+        consistent: (place, rates), whether each obeys the constraints, up to printed digits, as a
+            run asks for.
+        distance: σ [-], the root of the smallest pivot of the scaled rows' own mass matrix: about 1
+            for independent rows, 0 where rows become dependent. Redundant rows do not count.
+        singular: the nearest singular position found, shape (n,) [unit of each], or None.
+        singular_distance: the largest change of a coordinate up to it, from the nearest position
+            that obeys φ = 0 [unit of the coordinate]; infinite without one.
+        lines: the report, (label, text) each.
     """
 
     freedoms: int = eqx.field(static=True)
@@ -131,16 +135,24 @@ def doctor(
 ) -> Diagnosis:
     """Examine the constraints of a machine at one state.
 
-    Degrees of freedom, rank of J = ∂φ/∂q (and A), which rows are redundant or in conflict, whether
-    the state obeys φ(q, t) = 0 and φ̇ = 0, and how far the nearest singular position is.
+        freedoms = n − rank J,   J of the rows ∂φ/∂q and A, shape (m, n)
+
+    Degrees of freedom, rank of J, which rows are redundant or in conflict, whether the state obeys
+    φ(q, t) = 0 and φ̇ = 0 (A q̇ + a = 0), and how far the nearest singular position is. That is
+    looked for by walks along φ = 0 in a few directions: one may be missed.
 
     Args:
-        q: coordinates, shape (n,), or a mapping by name.
-        qd: their rates, shape (n,) [1/s]; None means at rest.
+        q: coordinates, shape (n,), or a mapping by name [unit of each].
+        qd: their rates, shape (n,) [that per second]; None means at rest.
         t: time [s].
+        params: another set of parameters; None means the system's own.
+
+    Returns:
+        A `Diagnosis`; printing it gives the report.
 
     Raises:
-        ValueError: the machine has no constraints, or one of them is not finite at this state.
+        ValueError: the machine has no constraints, one of them is not finite at this state, or a
+            wrong call.
     """
     laws = require_constraints(system, "diagnoses")
     q_, qd_, t_, params_ = prepare(system, t, params, q=q, qd=qd)

@@ -142,6 +142,9 @@ def compare(fits: Mapping[str, Any] | Sequence[Any]) -> Comparison:
 
         √(mean over channels of (misfit / standard deviation of the data)²)   or   2 k − 2 ln L
 
+    Both are pure numbers, and the smallest is best; the data are those held back, k counts the
+    numbers fitted, starts and estimated noise included, L is the likelihood (`Fit.log_likelihood`).
+
     Args:
         fits: results of `fit` by name, or in a list, which are named "model 1", "model 2", ... All
             must be of the same records, the same records held back, and the same noise.
@@ -150,7 +153,8 @@ def compare(fits: Mapping[str, Any] | Sequence[Any]) -> Comparison:
         A `Comparison`, the preferred model first; it prints as a table.
 
     Raises:
-        ValueError: nothing to compare, or fits of different data; what differs is said.
+        ValueError: nothing to compare, what is no `Fit`, or fits of different data or noise; what
+            differs is said.
     """
     if not isinstance(fits, Mapping):
         require_kind(fits, Sequence, "fits", "results of `fit`, by name or in a list")

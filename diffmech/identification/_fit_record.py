@@ -16,25 +16,30 @@ class Fit(AbstractFit):
         system: the machine with the parameters found.
         names, values, errors, units: of what was free, shape (p,), sensors' numbers last, each in
             its own unit; errors are standard errors, infinite for what the data do not determine.
-        covariance: of `values`, shape (p, p), in the directions that are determined.
+        covariance: of `values`, shape (p, p) [units of the two, multiplied], in the directions that
+            are determined.
         unknown: directions in which the data say nothing, shape (k, p), each of length 1 in units
             of the starts.
         limited: names of numbers that ended on a limit; their intervals are one-sided.
         rows, limits: what intervals are found from: near the values found the cost is ½‖R d + e‖²,
             d their change in units of the starts, rows (R, e) of shape (p + 1, p + 1); and what
             must hold of z, values in these units, rows (a, b) of a·z ≥ b.
-        starts: fitted (q, q̇) at each record's first time, shape (records, 2 n).
-        records: what was fitted; `computed` the same values by the model, one array each.
-        held: records that were held back; `predicted` their values by the model.
-        noise: standard deviation of each channel, shape (c,), in its unit; `noise_given` which were
-            given.
-        chi2: Σ r², r = (measured − computed)/σ, or Huber's function of r; `count` numbers measured,
-            `unknowns` numbers fitted.
-        condition: of the problem's matrix by what was free, each by its start.
-        jump: the largest gap between neighbouring segments, relative to the size of the state.
+        starts: fitted (q, q̇) at each record's first time, shape (records, 2 n) [unit of each
+            coordinate, that per second].
+        records: what was fitted; `computed` the same values by the model, one array each, shape
+            (samples, c) [unit of the channel], NaN where nothing was measured.
+        held: records that were held back; `predicted` their values by the model, likewise.
+        noise: standard deviation σ of each channel, shape (c,), in its unit; `noise_given` which
+            were given, shape (c,).
+        chi2: Σ r² [-], r = (measured − computed)/σ, or Huber's function of r; `count` numbers
+            measured, `unknowns` numbers fitted, starts included.
+        condition: of the problem's matrix by what was free, each by its start [-], in the
+            directions that are determined; infinite if none is.
+        jump: the largest gap between neighbouring segments, relative to the size of the state [-].
         converged: whether the last step moved nothing by more than 1e-4 standard errors.
         whiteness: tests of the residuals.
-        profiles: 95 % intervals found by fitting again with a number held, by name.
+        profiles: 95 % intervals (low, high) found by fitting again with a number held, by name [its
+            unit]; NaN where not all numbers are determined, or the fit has not converged.
         settings: everything that influences the numbers.
     """
 

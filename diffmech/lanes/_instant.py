@@ -11,12 +11,17 @@ from .._typing import AnyArray, Params, Scalar, ScalarFunction
 class Instant(NamedTuple):
     """A moment of a motion.
 
+        δ_i = 2^doublings_i (dq_i, dqd_i)   the difference of neighbour i, to first order
+
     Attributes:
-        t: time [s].
-        q, qd, qdd: coordinates, rates and accelerations, shape (n,).
-        dq, dqd: the neighbours the reducer asked for by `tangents`, shape (k, n); else ().
-        doublings: δ times 2**doublings is the neighbour's difference, shape (k,).
-        work: of forces and moving guides since the start [J], where `needs_work`; else ().
+        t: time, shape () [s].
+        q, qd, qdd: coordinates, rates and accelerations, shape (n,) [unit of each, that per s, per
+            s²].
+        dq, dqd: the neighbours the reducer asked for by `tangents`, scaled, shape (k, n) each
+            [units of q, qd]; else ().
+        doublings: the powers of 2 taken out of them, shape (k,) [-]; else ().
+        work: W of forces and moving guides since the start, shape () [J], where `needs_work`; else
+            ().
     """
 
     t: Scalar
@@ -32,7 +37,17 @@ class Instant(NamedTuple):
 def between(before: Instant, after: Instant, part: Scalar) -> tuple[Any, Any, Any]:
     """(q, q̇, t) inside a step, `part` of the way from `before` to `after`.
 
-    The polynomial of degree 5 with the coordinates, rates and accelerations of both ends.
+        q(t₀ + s h) = p(s),   q̇ = p'(s)/h,   p(0) = q₀, p'(0) = h q̇₀, p''(0) = h² q̈₀, likewise at 1
+
+    p is of degree 5: the error of q is O(h⁶), that of q̇ O(h⁵).
+
+    Args:
+        before, after: the ends of a step, h [s] apart.
+        part: s, shape () [-], 0 at `before`, 1 at `after`.
+
+    Returns:
+        q and q̇, shape (n,) [unit of each, that per second], and t, shape () [s]. In a step of no
+        length q̇ is 0.
     """
     h = after.t - before.t
     start, turn = h * before.qd, h**2 * before.qdd

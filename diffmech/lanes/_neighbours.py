@@ -17,7 +17,8 @@ class Megno(AbstractReducer):
 
         Y(t) = 2/t ∫ s (δ̇·δ / δ²) ds,    ⟨Y⟩(t) = 1/t ∫ Y ds    from 0 to t
 
-    for a neighbour δ = (δq, δq̇) of given first direction; times count from the start. Where
+    for a neighbour δ = (δq, δq̇) of given first direction, δ² = Σ_i (δq_i² + δq̇_i²) of numbers in SI
+    units; times count from the start, Y and ⟨Y⟩ are pure numbers. Where
     neighbours part as t, which is any regular motion whose periods depend on its amplitudes, both
     tend to 2; where their distance stays bounded (linear oscillators), Y does not grow and ⟨Y⟩
     tends to 0; in chaos Y → λ t and ⟨Y⟩ → λ t / 2 with the largest Lyapunov exponent λ; near an
@@ -35,7 +36,10 @@ class Megno(AbstractReducer):
     tangents: AnyArray
 
     def __init__(self, direction: Any):
-        """`direction` is (δq, δq̇), shape (2n,)."""
+        """`direction` is (δq, δq̇), shape (2n,), not zero.
+
+        `ensemble` raises `ValueError` where the shape is not that of its machine.
+        """
         self.tangents = as_rows((direction,))
 
     def init(self, instant: Instant, params: Params) -> Carry:
@@ -92,7 +96,7 @@ def _require_two_ways(rows: np.ndarray) -> None:
 class Sali(AbstractReducer):
     """The smaller alignment index of two neighbours, shape (lanes,), between 0 and √2:
 
-        min(‖ŵ₁ + ŵ₂‖, ‖ŵ₁ − ŵ₂‖),    ŵ = δ/‖δ‖
+        min(‖ŵ₁ + ŵ₂‖, ‖ŵ₁ − ŵ₂‖),    ŵ = δ/‖δ‖,  δ = (δq, δq̇) at the end, numbers in SI units   [-]
 
     In chaos both turn into the direction that grows fastest, and the index falls as
     exp(−(λ₁ − λ₂) t), λ₁ and λ₂ the largest Lyapunov exponents; in regular motion of two or more
@@ -108,7 +112,11 @@ class Sali(AbstractReducer):
     tangents: AnyArray
 
     def __init__(self, first: Any, second: Any):
-        """Two directions (δq, δq̇), shape (2n,) each, not parallel."""
+        """Two directions (δq, δq̇), shape (2n,) each.
+
+        Raises:
+            ValueError: one is zero, they are parallel, or they differ in shape.
+        """
         self.tangents = as_rows((first, second))
         if self.tangents.shape[1] > 1 and not is_traced(self.tangents):
             _require_two_ways(np.asarray(self.tangents))
@@ -132,13 +140,19 @@ class Sali(AbstractReducer):
 class Neighbours(AbstractReducer):
     """Where neighbours of the motion end: δ = (δq, δq̇), shape (lanes, k, 2n).
 
-    Of the 2n unit vectors they are the columns of ∂(q, q̇)(end)/∂(q, q̇)(start), as rows.
+        δ_j(end) = Φ δ_j(start),   Φ = ∂(q, q̇)(end)/∂(q, q̇)(start), shape (2n, 2n)
+
+    in the units of q and q̇ if the directions are. Of the 2n unit vectors they are the columns of Φ,
+    as rows. Infinite where they grow beyond the largest float; `Growth` does not.
     """
 
     tangents: AnyArray
 
     def __init__(self, *directions: Any):
-        """Each direction is (δq, δq̇), shape (2n,)."""
+        """Each direction is (δq, δq̇), shape (2n,); k of them.
+
+        `ensemble` raises `ValueError` where the shape is not that of its machine.
+        """
         self.tangents = as_rows(directions)
 
     def init(self, instant: Instant, params: Params) -> Carry:

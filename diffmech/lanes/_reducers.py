@@ -34,7 +34,14 @@ def _value(function: ScalarFunction, at: Instant, params: Params) -> AnyArray:
 class Largest(AbstractReducer):
     """The largest value of `function(q, qd, t, params)`, a number, on the way; shape (lanes,).
 
-    Peaks inside steps are found by the function's values and slopes at their ends.
+        max f(q, q̇, t, params)   from the start to the end   [unit of f]
+
+    Peaks inside steps are found by the function's values and slopes at their ends, where it rises
+    at the start of a step and falls at its end; others inside a step are missed.
+
+    Attributes:
+        function: f, of q, qd of shape (n,) and t [s], returning shape (); `ensemble` raises
+            `ValueError` for another shape.
     """
 
     function: ScalarFunction
@@ -53,7 +60,12 @@ class Largest(AbstractReducer):
 
 
 class Smallest(AbstractReducer):
-    """The smallest value of `function(q, qd, t, params)` on the way; shape (lanes,)."""
+    """The smallest value of `function(q, qd, t, params)` on the way; shape (lanes,).
+
+        min f(q, q̇, t, params)   from the start to the end   [unit of f]
+
+    Troughs inside steps are found, or missed, as the peaks of `Largest`; `function` is as there.
+    """
 
     function: ScalarFunction
 
@@ -75,6 +87,10 @@ class Smallest(AbstractReducer):
 
 class FirstTime(AbstractReducer):
     """When `condition(q, qd, t, params)` first is at least zero (or true) [s]; infinite if never.
+
+        min {t : g(q, q̇, t, params) ≥ 0},   g the condition, shape (), of any unit
+
+    Shape (lanes,), on the clock of t: a condition that holds at the start gives `t0`.
 
     The moment is found inside the step, on the polynomial of degree 5 through its ends: at the
     default tolerance the condition is zero there to about 1e-6 of its range, with a tighter `rtol`
@@ -152,9 +168,13 @@ class FirstTime(AbstractReducer):
 
 
 class Crossings(AbstractReducer):
-    """How often `function(q, qd, t, params)` crosses zero; shape (lanes,).
+    """How often `function(q, qd, t, params)` crosses zero; shape (lanes,) [-], floats.
 
-    `direction` 1 counts rising, -1 falling, 0 both. Judged at the ends of steps.
+        rising (direction 1):    f < 0 at a step's start and f ≥ 0 at its end
+        falling (direction −1):  f ≥ 0 at a step's start and f < 0 at its end;   both (0)
+
+    f has shape () and any unit. It is judged at the ends of steps only: two crossings within one
+    step are missed.
     """
 
     function: ScalarFunction
@@ -178,11 +198,14 @@ class Crossings(AbstractReducer):
 
 
 class Samples(AbstractSample):
-    """(q, q̇) at given times [s], shapes (lanes, k, n); steps end on them.
+    """(q, q̇) at given times [s], shapes (lanes, k, n) [SI units, SI units/s]; steps end on them.
 
     Times of shape (k,) are for all lanes, of shape (lanes, k) each lane's own: these never
     decrease along a row, and where one is NaN, so is the sample. Times may be traced and
     differentiated by. NaN after the end of a motion that failed, or that another reducer has ended.
+
+    **Raises:** `ValueError`, by `ensemble`, for times outside of a motion, or that decrease along a
+    row.
     """
 
     times: AnyArray = eqx.field(converter=as_array)
@@ -195,7 +218,9 @@ class Samples(AbstractSample):
 class EnergyError(AbstractReducer):
     """max |h − h₀ − W| / max(T, |W|): by how much the energy fails to balance; shape (lanes,).
 
-    h = p·q̇ − L, W the work of forces and moving guides. Absolute [J] for explicit systems.
+    h = p·q̇ − L [J], h₀ at the start, W the work of forces and moving guides since then [J], T the
+    kinetic energy [J]. Each maximum is over the ends of all steps on its own; the ratio is a pure
+    number, 0 where all of it is rounding of h. For explicit systems the numerator alone [J].
     """
 
     laws: Laws | ExplicitLaws = eqx.field(static=True)
@@ -237,6 +262,8 @@ def as_rows(directions: tuple[Any, ...]) -> AnyArray:
 class Growth(AbstractReducer):
     """ln(‖δ‖ / ‖δ₀‖): by how much neighbours part, shape (lanes, k), from their linear equations.
 
+        ‖δ‖² = Σ_i (δq_i² + δq̇_i²),   numbers in SI units, at the end of the motion   [-]
+
     Divided by the duration it is the finite-time Lyapunov exponent of these directions. δ is
     divided by powers of 2 on the way, so that it neither overflows nor vanishes.
     """
@@ -244,7 +271,10 @@ class Growth(AbstractReducer):
     tangents: AnyArray
 
     def __init__(self, *directions: Any):
-        """Each direction is (δq, δq̇), shape (2n,)."""
+        """Each direction is (δq, δq̇), shape (2n,), not zero; k of them.
+
+        `ensemble` raises `ValueError` where the shape is not that of its machine.
+        """
         self.tangents = as_rows(directions)
 
     def init(self, instant: Instant, params: Params) -> Carry:

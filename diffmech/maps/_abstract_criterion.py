@@ -145,7 +145,15 @@ def words_of(criterion: AbstractCriterion, duration: float) -> CriterionWords:
 def by_limits(measured: np.ndarray, stable: float, unstable: float) -> np.ndarray:
     """Stable up to one number, unstable from another on, undecided between, and where it is NaN.
 
-    Shape (points,), of `Verdict`. Where both numbers are one, it is unstable there.
+        STABLE: x ≤ stable,   UNSTABLE: x ≥ unstable,   UNDECIDED: all else
+
+    Args:
+        measured: x, shape (points,), in any unit.
+        stable, unstable: the two numbers, in the same unit. Where both hold, it is UNSTABLE: give
+            `stable` ≤ `unstable`.
+
+    Returns:
+        A `Verdict` for each, as whole numbers of 8 bits, shape (points,).
     """
     verdicts = np.full(measured.shape, Verdict.UNDECIDED, np.int8)
     verdicts[measured <= stable] = Verdict.STABLE

@@ -27,7 +27,19 @@ class _Beyond(eqx.Module):
 
 
 class Tumble(AbstractCriterion):
-    """Unstable where |coordinate| reaches `bound` in time; measures when [s], infinite if never."""
+    """Unstable where |coordinate| reaches `bound` in time; measures when [s], infinite if never.
+
+        min {t : |q_i(t)| ≥ bound},   shape (points,)
+
+    t is that of the clock, and the start counts. Angles are not taken modulo 2π.
+
+    Attributes:
+        coordinate: its name.
+        bound: greater than zero [unit of the coordinate].
+
+    **Raises:** `ValueError` for a bound that is no such number; and by `stability_map`, for a name
+    that is no coordinate.
+    """
 
     word: ClassVar[str] = "tumble"
     measures: ClassVar[str] = "time until it tumbles [s]"
@@ -79,7 +91,16 @@ class Tumble(AbstractCriterion):
 
 
 class Leaves(AbstractCriterion):
-    """Unstable where `condition(q, qd, t, params)` gets to zero or above (or true) in time [s]."""
+    """Unstable where `condition(q, qd, t, params)` gets to zero or above (or true) in time [s].
+
+        min {t : g(q, q̇, t, params) ≥ 0},   g the condition, shape (), of any unit
+
+    Measures that time, on the clock of t, shape (points,); infinite if never, and undecided where g
+    becomes NaN. How it is found, and what may be missed: `reducers.FirstTime`.
+
+    **Raises:** `ValueError`, by `stability_map`, for a condition that does not return one number or
+    one truth value.
+    """
 
     word: ClassVar[str] = "leaves"
     measures: ClassVar[str] = "time until it leaves [s]"
@@ -123,11 +144,19 @@ def _in_time(times: np.ndarray) -> np.ndarray:
 
 
 class Spread(AbstractCriterion):
-    """Unstable where two neighbours are further apart than `limit` when the time is over.
+    """Unstable where two neighbours are `limit` or further apart when the time is over.
 
-    The second start differs by `offset`, a mapping by coordinate or rate. Measures the largest
-    difference of a coordinate at the end. Undecided where the offset is lost in the rounding of the
+        max_i |q_i − q_i'|  at the end,   shape (points,) [unit of the coordinates]
+
+    The second start differs by `offset`. Undecided where the offset is lost in the rounding of the
     start: less than a thousand roundings of its largest number.
+
+    Attributes:
+        offset: by name of a coordinate or rate, `qB` or `qB_dot` [its unit].
+        limit: greater than zero [unit of the coordinates].
+
+    **Raises:** `ValueError` for an offset that moves nothing, or a limit that is no such number;
+    and by `stability_map`, for an unknown name or an offset that is lost at all points.
     """
 
     word: ClassVar[str] = "spread"

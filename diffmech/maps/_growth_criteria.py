@@ -29,10 +29,17 @@ def _directions(given: Any, count: int, n: int) -> np.ndarray:
 class Ftle(AbstractCriterion):
     """Finite-time Lyapunov exponent, ln(‖δ‖/‖δ₀‖) / time [1/s], by a tangent.
 
-    Stable where the neighbour's distance has grown by less than `calm` in the time, unstable where
-    by more than `wild`; regular motions let it grow in proportion to time, chaotic ones
-    exponentially. `direction` (δq, δq̇), shape (2n,), or None for a random one with a
-    fixed seed.
+        stable: ‖δ‖/‖δ₀‖ ≤ calm,   unstable: ‖δ‖/‖δ₀‖ ≥ wild,   undecided between
+
+    at the end of the motion, ‖δ‖ as in `reducers.Growth`. Regular motions let it grow in proportion
+    to time, chaotic ones exponentially. Measures the exponent, shape (points,).
+
+    Attributes:
+        calm, wild: factors of growth [-], greater than zero.
+        direction: δ₀ = (δq, δq̇), shape (2n,), or None for a random one with a fixed seed.
+
+    **Raises:** `ValueError` for `calm` above `wild`, or one that is no such number; and by
+    `stability_map`, for a direction of another shape.
     """
 
     word: ClassVar[str] = "ftle"
@@ -70,7 +77,12 @@ class Ftle(AbstractCriterion):
 class MegnoBelow(AbstractCriterion):
     """Mean exponential growth of nearby orbits, ⟨Y⟩: 2 for regular motions, growing for chaos.
 
-    Stable up to `regular`, unstable from `chaotic` on.
+        stable: ⟨Y⟩ ≤ regular,   unstable: ⟨Y⟩ ≥ chaotic,   undecided between   [-]
+
+    Measures ⟨Y⟩ of `reducers.Megno` at the end of the motion, shape (points,), of a neighbour in a
+    random direction with a fixed seed.
+
+    **Raises:** `ValueError` for `regular` above `chaotic`, or one that is no finite number.
     """
 
     word: ClassVar[str] = "megno"
@@ -108,7 +120,13 @@ class MegnoBelow(AbstractCriterion):
 class SaliAbove(AbstractCriterion):
     """Smaller alignment index of two tangents: chaos turns them into one direction exponentially.
 
-    Unstable up to `aligned`, stable from `apart` on; measures −log₁₀ of the index.
+        stable: SALI ≥ apart,   unstable: SALI ≤ aligned,   undecided between   [-]
+
+    Measures −log₁₀ of the index of `reducers.Sali` at the end of the motion, at most 16, shape
+    (points,), of two random directions with a fixed seed. With one freedom the index falls as 1/t²
+    in regular motion, too.
+
+    **Raises:** `ValueError` for `aligned` above `apart`, or one that is not greater than zero.
     """
 
     word: ClassVar[str] = "sali"
@@ -146,11 +164,16 @@ class SaliAbove(AbstractCriterion):
 class FloquetStable(AbstractCriterion):
     """Floquet multipliers of the periodic motion through each start; the duration is its period.
 
+        M v = μ v,   M = ∂(q, q̇)(end)/∂(q, q̇)(start), shape (2n, 2n)
+        stable: max |μ| ≤ 1 + margin,   unstable: max |μ| > 1 + margin   [-]
+
     For machines driven with that period: an equilibrium or a forced response through the start
-    whose linear stability is asked for. Measures the largest |μ| of the monodromy matrix: stable
-    up to 1 + `margin`. Where the motion does not come back to its start, to `closing` in every
-    coordinate and rate, there is no multiplier: undecided. (Orbits whose period depends on the
+    whose linear stability is asked for. Measures max |μ|, shape (points,). Where the motion does
+    not come back to its start, to `closing` in every coordinate and rate [their units; angles are
+    not taken modulo 2π], there is no multiplier: undecided. (Orbits whose period depends on the
     start are the matter of `band_edges`.)
+
+    **Raises:** `ValueError` for a negative `margin`, or a `closing` that is not greater than zero.
     """
 
     word: ClassVar[str] = "multipliers"

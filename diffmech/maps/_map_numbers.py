@@ -15,12 +15,17 @@ from ._verdicts import Verdict
 class MapEdge(NamedTuple):
     """Where the verdict changes along the axis of a map with one axis.
 
+        place = (a + b)/2,   width = b − a,   a < b
+
+    a is the last point looked at with the verdict `before`, b the first with another one.
+
     Attributes:
-        place: on the axis, in its unit: half way between the last point with the one verdict and
-            the first with the other.
-        width: how far these two are apart, in the axis' unit; the motions' integration error, which
-            moves both, comes on top.
-        before, after: the verdicts on its two sides, with the axis' values increasing.
+        place: on the axis [the axis' unit].
+        width: at most the map's `accuracy`, or as narrow as numbers allow [the axis' unit]; the
+            motions' integration error, which moves a and b, comes on top.
+        before, after: the verdicts at a and b, with the axis' values increasing. `before` is STABLE
+            or UNSTABLE; `after` is the other one, or UNDECIDED or FAILED where such a point turned
+            up between them.
     """
 
     place: float

@@ -17,15 +17,25 @@ def zoom(
 ) -> StabilityMap:
     """The same map again, finer, in a window.
 
-    `windows` maps names of the map's axes to (low, high); axes left out keep their whole span.
-    `points` along each axis; None means as many as the map has. `more` as for `stability_map`:
-    `accuracy`, `path`, `progress`, ...
-
         closer = dm.zoom(chart, {"qA": (1.2, 1.3)}, points=2001)
 
+    Criterion, duration, start, parameters, `trust` and what was handed on to `ensemble` are those
+    of the map; `accuracy` is not.
+
+    Args:
+        record: what `stability_map` returned.
+        windows: (low, high) by name of an axis [the axis' unit]; axes left out keep their whole
+            span, and must increase.
+        points: along each axis, evenly spaced, shape (points,) or (points, points) in all; None
+            means as many as the map has.
+        more: as for `stability_map`: `accuracy`, `path`, `progress`, ..., which replace the map's.
+
+    Returns:
+        A new `StabilityMap`; every point of it is computed anew.
+
     Raises:
-        ValueError: an unknown axis, an empty window, or a map that was loaded without its
-            criterion (pass `criterion=`) or machine.
+        ValueError: what is no map, an unknown axis, an empty window, or a map that was loaded
+            without its criterion (pass `criterion=`) or machine.
     """
     require_kind(record, StabilityMap, "record", "what `stability_map` returns")
     names = [axis.name for axis in record.axes]

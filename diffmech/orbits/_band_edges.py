@@ -57,15 +57,27 @@ def band_edges(
 ) -> BandEdges:
     """Where the periodic motions of a family lose and regain their stability.
 
+    An edge is a value v at which multipliers μ of the return map M(v), the trivial ones left out,
+    leave the unit circle: a zero of
+
+        f₊ = det(M − 1),   f₋ = det(M + 1),   f_D = Π_{i<j} (a_i − a_j)²,   a_j = μ_j + 1/μ_j
+
+    with f_NS = Π_{i<j} (μ_i μ_j − 1) for f_D where multipliers do not come in pairs μ, 1/μ; or a
+    fold, beyond which there is no orbit. A zero of f moves with a parameter p by
+
+        dv/dp = −(∂f/∂p) / (∂f/∂v),   f along the orbits, which close at every v and p
+
     **Main arguments:**
 
     - `family`: a coordinate, for the motions that start at rest with this coordinate at the
       family's value and come back to rest (brake orbits of a machine without losses); or a
       parameter's path, for the motion with the period of the drive while that parameter changes.
-    - `span`: (low, high) of the family's value; for the amplitude of an angle 1° to 179° if None.
-    - `q0`, `qd0`: for a coordinate, where the others are (held there, if nothing moves them, else
-      first guesses); for a parameter, the motion's state at `t0`, exact (an equilibrium that the
-      drive leaves in place) or a first guess. What is left out is zero.
+    - `span`: (low, high) of the family's value, in the unit of the coordinate or the parameter; for
+      the amplitude of an angle 1° to 179° if None.
+    - `q0`, `qd0`, shape (n,) or mappings by name: for a coordinate, where the others are (held
+      there, if nothing moves them, else first guesses); for a parameter, the motion's state at
+      `t0`, exact (an equilibrium that the drive leaves in place) or a first guess. What is left out
+      is zero.
     - `period`: of the drive [s], a number or a function of the parameters (the same function each
       time: a new one compiles anew). For a coordinate, a guess; None means that it is looked for.
 
@@ -74,13 +86,14 @@ def band_edges(
     - `points`: of the scan. Bands narrower than its spacing are found where they show as
       dips of a smooth function.
     - `half_turn`: False to decide by the map of the whole turn even for a symmetric machine.
-    - `params`: another set of parameters. `rtol`: tolerance per step of the integrations.
+    - `params`: another set of parameters. `rtol`: tolerance per step of the integrations; None
+      means 1e-12. `t0`: time of the start [s].
 
     **Returns:** `BandEdges`, with the derivative of each edge with respect to every parameter by
     the implicit function theorem. If nothing changes in the span, there are no edges and one band.
 
-    **Raises:** `ValueError` for a wrong call, in float32 (orbits do not close well enough to tell
-    an edge), or a family that has no periodic motion.
+    **Raises:** `ValueError` for a wrong call, a machine with constraints, in float32 (orbits do not
+    close well enough to tell an edge), or a family that has no periodic motion.
     """
     require_system(system)
     require_unconstrained(system, "a band edge")

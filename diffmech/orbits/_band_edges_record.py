@@ -17,23 +17,27 @@ class BandEdges(eqx.Module):
     """Where the periodic motions of a family become unstable, and stable again.
 
     Attributes:
-        values: the edges on the family's axis, increasing, shape (k,) [unit].
+        values: the edges on the family's axis, increasing, shape (k,) [`unit`].
         opens: whether the motion becomes unstable there as the value grows, shape (k,).
-        kinds: how multipliers leave the unit circle at each edge: "+1", "-1", "collision" (of two
-            pairs on the circle), "complex pair" (Neimark-Sacker), of the map named by `map`; or
-            "fold", where the motion meets another one and both cease to exist.
+        kinds: how multipliers leave the unit circle at each edge, k of them: "+1" (f₊ = 0), "-1"
+            (f₋ = 0), "collision" (of two pairs on the circle, f_D = 0), "complex pair"
+            (Neimark-Sacker, f_NS = 0), of the map named by `map`, f as in `band_edges`; or "fold",
+            where the motion meets another one and both cease to exist.
         touches: values where the function of an edge touches zero without crossing, or crosses it
-            without consequence: not edges.
-        inner: values inside of unstable bands where the number of unstable multipliers changes.
-        bands: (low, high, stable?) from the first orbit to the last; a gap where there was none.
-        derivatives: d(edge)/d(parameter) by path, each of shape (k, *shape of the parameter); NaN
-            at a degenerate edge, which has none.
+            without consequence: not edges; shape (touches,) [`unit`].
+        inner: values inside of unstable bands where the number of unstable multipliers changes,
+            shape (inner,) [`unit`].
+        bands: (low, high, stable?) from the first orbit to the last [`unit`]; a gap where there was
+            none.
+        derivatives: d(edge)/d(parameter) by path, each of shape (k, *shape of the parameter)
+            [`unit` per unit of the parameter]; NaN at a degenerate edge, which has none.
         family: the coordinate (at rest at the edge's value) or the parameter.
-        unit: of the values; "" if unknown.
+        unit: of the values, SI, as in "rad"; "" if unknown.
         map: "half turn" (M = H²; each multiplier of M is the square of one that decides), "whole
             turn" or "period".
-        grid, edge_functions: the scan, shapes (points,) and (points, 2 or 3); NaN where no orbit
-            was found.
+        grid: values of the scan, shape (points,) [`unit`].
+        edge_functions: f₊, f₋ and, with enough multipliers, f_D or f_NS at each [-], shape
+            (points, 2 or 3); NaN where no orbit was found.
         periods: of the orbits at the edges, shape (k,) [s].
         params, system, rtol: what was asked of.
     """

@@ -20,11 +20,15 @@ _OWN = ("amplitude", "period")
 class OrbitFamily(eqx.Module):
     """Periodic motions in a row.
 
+        y(t0 + T) − y(t0) = 2π turns,   y = (q, q̇),   for each of `values`
+
     Attributes:
         along: what changes: a parameter's path, "amplitude" or "period".
-        values: its values as far as motions were found, shape (k,).
+        values: its values as far as motions were found, shape (k,): in the parameter's unit, that
+            of the coordinate of the amplitude, or [s].
         orbits: a `PeriodicOrbit` for each.
-        ended: why the row ended before the last value asked for; "" if it did not.
+        ended: at which value the row ended before the last one asked for, and why; "" if it did
+            not.
     """
 
     along: str = eqx.field(static=True)
@@ -34,17 +38,17 @@ class OrbitFamily(eqx.Module):
 
     @property
     def qs(self) -> AnyArray:
-        """A state on each, coordinates, shape (k, n)."""
+        """A state on each, coordinates, shape (k, n) [unit of each]."""
         return np.asarray([orbit.q for orbit in self.orbits])
 
     @property
     def qds(self) -> AnyArray:
-        """The same, rates, shape (k, n)."""
+        """The same, rates, shape (k, n) [unit of each, per second]."""
         return np.asarray([orbit.qd for orbit in self.orbits])
 
     @property
     def periods(self) -> AnyArray:
-        """Shape (k,) [s]."""
+        """Their periods T, shape (k,) [s]."""
         return np.asarray([float(orbit.period) for orbit in self.orbits])
 
     def __str__(self) -> str:

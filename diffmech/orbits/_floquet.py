@@ -129,18 +129,27 @@ def floquet(
 ) -> Floquet:
     """The multipliers of a periodic motion: eigenvalues of M = ∂y(t0 + T)/∂y(t0).
 
+        M v = μ v,   y = (q, q̇), shape (2n,);   a neighbour's δy becomes M δy in a period
+
     **Arguments:**
 
     - `orbit`: what `periodic_orbit` found, or (q0, qd0, period) of a motion that is periodic, an
-      equilibrium in a periodic drive for instance. It is not corrected: `closing` says how well it
-      closes, and the verdict is "not periodic" if it does not.
-    - `t0` [s], `params`, `rtol`: of the tuple; an orbit brings its own.
+      equilibrium in a periodic drive for instance: shape (n,) each or mappings by name, and T [s].
+      It is not corrected: `closing` says how well it closes, and the verdict is "not periodic" if
+      it does not.
+    - `t0`: of the tuple [s]; an orbit brings its own.
+    - `params`, `rtol`: None means those of the orbit; for a tuple, the system's own and 1e-12 (1e-5
+      in float32).
 
     The tangents are integrated under the same tolerance as the motion. The trivial multipliers of
     an autonomous motion are taken out before the eigenvalues are computed: as a defective pair they
     would be known to half the digits only.
 
-    **Raises:** `ValueError` for a wrong call, or if the motion cannot be followed for a period.
+    **Returns:** `Floquet`: the monodromy matrix, shape (2n, 2n), its multipliers, shape (2n,) [-],
+    and the verdict.
+
+    **Raises:** `ValueError` for a wrong call, a machine with constraints, or if the motion cannot
+    be followed for a period.
     """
     require_system(system)
     require_unconstrained(system, "a Floquet multiplier")

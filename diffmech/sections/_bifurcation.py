@@ -34,11 +34,13 @@ class Bifurcation(eqx.Module):
 
     Attributes:
         parameter: its path.
-        values: of the parameter, shape (values,).
+        values: of the parameter, shape (values,) [its unit].
         points: states (q, q̇) on the section after the transient, in order of time, shape
-            (values, keep, 2n); NaN where a motion had fewer crossings.
-        times: of these, shape (values, keep) [s].
-        crossings: all of them, with the section and the status of every motion.
+            (values, keep, 2n) [unit of each, that per second]; NaN where a motion had fewer
+            crossings.
+        times: of these, shape (values, keep) [s]; NaN likewise.
+        crossings: all of them, a `PoincareSection` with the status of every motion; lane i is that
+            of `values[i]`.
     """
 
     parameter: str = eqx.field(static=True)
@@ -50,8 +52,10 @@ class Bifurcation(eqx.Module):
     def periods(self, tolerance: float = 1e-5) -> np.ndarray:
         """After how many crossings the points repeat, shape (values,); 0 where they do not.
 
-        The smallest p ≤ keep/2 for which points p apart differ by less than the tolerance (angles
-        modulo 2π). 0 is chaos, a period too long for `keep`, or a transient too short.
+            |x_{i+p} − x_i| < tolerance   for all i and every entry of x = (q, q̇), in its unit
+
+        The smallest such p ≤ keep/2, angles modulo 2π. 0 is chaos, a period too long for `keep`, a
+        transient too short, or a motion of fewer crossings than `keep`.
         """
         units = [*self.crossings.system.coordinates.values()]
         angles = np.array([unit == "rad" for unit in units] + [False] * len(units))

@@ -19,11 +19,13 @@ from ._sections import AbstractSection
 class PoincareSection(eqx.Module):
     """Where motions crossed a section, lane by lane and in order of time.
 
+        f(q, q̇, t, params) = 0,   f the section's function
+
     Attributes:
         times: of the crossings, shape (k,) [s].
-        q, qd: the states there, shape (k, n).
-        lanes: to which motion each belongs, shape (k,).
-        values: of the section's function there, zero but for rounding, shape (k,).
+        q, qd: the states there, shape (k, n) [unit of each, that per second].
+        lanes: to which motion each belongs, shape (k,), whole numbers from 0.
+        values: of f there, zero but for rounding, shape (k,) [unit of f].
         status: how each motion ended, shape (lanes,), as `Status`: EVENT if at `limit` crossings.
         ends: when, shape (lanes,) [s].
         section: what was crossed: a `Plane`, a `Strobe` or a `Surface`.
@@ -58,7 +60,11 @@ class PoincareSection(eqx.Module):
         return len(self.times)
 
     def lane(self, index: int) -> "PoincareSection":
-        """The crossings of one motion alone."""
+        """The crossings of one motion alone.
+
+        Raises:
+            ValueError: there is no such motion.
+        """
         if not 0 <= index < len(self.status):
             raise ValueError(f"`index` must be from 0 to {len(self.status) - 1}, but is {index}")
         own = self.lanes == index
@@ -119,7 +125,16 @@ class PoincareSection(eqx.Module):
 def return_times(section: PoincareSection) -> np.ndarray:
     """Times between successive crossings of each motion [s], motion by motion.
 
-    Shape (k − motions that crossed,); empty where no motion crossed twice.
+        t_{i+1} − t_i   of crossings i, i + 1 of the same motion
+
+    Args:
+        section: what `poincare` returns, with k crossings.
+
+    Returns:
+        Shape (k − motions that crossed,) [s]; empty where no motion crossed twice.
+
+    Raises:
+        ValueError: `section` is no `PoincareSection`.
     """
     require_kind(section, PoincareSection, "section", "what `poincare` returns")
     same = np.diff(section.lanes) == 0

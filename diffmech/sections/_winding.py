@@ -27,13 +27,16 @@ def winding_number(
 
     **Arguments:**
 
-    - `motion`: a `Trajectory`, or a `PoincareSection` with the `lane` that is meant.
+    - `motion`: a `Trajectory`, or a `PoincareSection` with the `lane` that is meant, from 0.
     - `angle`: the name of a coordinate, whose turns have been counted by the integration; or a
       function `(q, qd, t, params) -> angle` [rad], known up to 2π only. Of a trajectory, samples
       must then lie less than half a turn apart. Of a section, steps are taken from 0 to 2π, so
       that w is known up to whole turns and lies in [0, 1).
 
-    **Raises:** `ValueError` for an unknown name, or a motion of fewer than two points.
+    **Returns:** w, a float: [turns/s] of a trajectory, [turns a return] of a section.
+
+    **Raises:** `ValueError` for what is no such motion, an unknown name, a lane that is not there,
+    a motion of fewer than two points, or a function that does not return one number.
     """
     if isinstance(motion, PoincareSection):
         motion = motion.lane(lane)

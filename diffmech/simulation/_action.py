@@ -44,9 +44,14 @@ def _lobatto(degree: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 class ActionPath(eqx.Module):
     """A path through configuration space: `elements` polynomials of equal length in time.
 
+        q(t) = Σ_j ℓ_j(s) q_j,   q̇ = dq/dt,   s from 0 to 1 in the (t1 − t0)/elements of each [s]
+
+    ℓ_j are Lagrange's polynomials through the Gauss-Lobatto points; neighbouring elements share the
+    point between them, at which q̇ may jump.
+
     Attributes:
-        t0, t1: when it begins and ends [s].
-        qs: coordinates at its points, shape (elements · degree + 1, n).
+        t0, t1: when it begins and ends, shape () [s].
+        qs: coordinates at its points, shape (elements · degree + 1, n) [unit of each].
         degree: of the polynomials.
 
     `path(t)` gives (q, q̇) at a time. `ActionPath.along(run)` is the path of a simulated motion.
@@ -68,7 +73,10 @@ class ActionPath(eqx.Module):
         return self.t0 + (self.t1 - self.t0) * _fractions(self.elements, self.degree)
 
     def __call__(self, t: Number) -> tuple[AnyArray, AnyArray]:
-        """(q, q̇) at a time, or at an array of times, on the path."""
+        """(q, q̇) at a time [s], or at an array of times, each of shape (*shape of t, n).
+
+        Outside of t0 to t1 the polynomials of the ends go on.
+        """
         times = jnp.asarray(as_array(t))
         points, _, slopes = _lobatto(self.degree)
         span = (self.t1 - self.t0) / self.elements
@@ -92,7 +100,11 @@ class ActionPath(eqx.Module):
 
     @classmethod
     def along(cls, run: Trajectory, elements: int = 8, degree: int = 12) -> "ActionPath":
-        """The path of a simulated motion."""
+        """The path of a simulated motion, its states at the Gauss-Lobatto points.
+
+        Raises:
+            ValueError: `elements` is no whole number of at least 1, or `degree` none of at least 2.
+        """
         elements, degree = as_count(elements, "elements", 1), as_count(degree, "degree", 2)
         t0, t1 = run.ts[0], run.ts[-1]
         times = np.asarray(t0 + (t1 - t0) * _fractions(elements, degree))
@@ -144,7 +156,22 @@ _impulses_compiled = partial(jax.jit, static_argnums=(0, 5))(_impulses)
 
 
 def action(system: AbstractSystem, path: ActionPath, params: Params = None) -> Scalar:
-    """S = ∫ L dt along a path [J s]."""
+    """S = ∫ L dt along a path [J s].
+
+        S = Σ_k w_k L(q_k, q̇_k, t_k, params),   w_k Lobatto's weights [s]
+
+    Declared forces and constraints do not enter.
+
+    Args:
+        path: an `ActionPath`, qs of shape (elements · degree + 1, n).
+
+    Returns:
+        S, shape () [J s].
+
+    Raises:
+        ValueError: the system has no Lagrangian, `path` is none through its coordinates, or
+            `params` do not fit.
+    """
     laws = require_lagrangian(system, "the action")
     _require_path(path, "path", system)
     _, params_ = prepare(system, 0.0, params)
@@ -154,10 +181,21 @@ def action(system: AbstractSystem, path: ActionPath, params: Params = None) -> S
 def action_gradient(system: AbstractSystem, path: ActionPath, params: Params = None) -> AnyArray:
     """How the action changes with the path's inner points, per unit of time, ends held fixed.
 
-        (∂S/∂q_k)/w_k ≈ ∂L/∂q − d/dt ∂L/∂q̇ (+ Q, the declared forces: d'Alembert's principle)
+        (1/w_k) ∂S/∂q_k + Q ≈ ∂L/∂q − d/dt ∂L/∂q̇ + Q
 
-    Zero on every motion, up to the error of the polynomials; elsewhere the force that would be
-    needed. Shape (elements · degree − 1, n).
+    Q are the declared forces, dissipation included (d'Alembert's principle); w_k [s] the weights of
+    the sum. Up to the error of the polynomials this is zero on every motion of a machine without
+    constraints, −Jᵀλ on one with constraints, and on any other path minus the generalised force
+    that would be needed besides Q.
+
+    Args:
+        path: an `ActionPath`, qs of shape (elements · degree + 1, n).
+
+    Returns:
+        One row an inner point, shape (elements · degree − 1, n) [J per unit of q].
+
+    Raises:
+        ValueError: as for `action`.
     """
     laws = require_lagrangian(system, "the action")
     _require_path(path, "path", system)
@@ -215,12 +253,25 @@ def motion_between(
 ) -> ActionPath:
     """A motion from one configuration to another, found by making the action stationary.
 
+        δS + ∫ Q·δq dt = 0   for every δq that vanishes at both ends
+
     Starts from the straight path, or from `guess`; where several motions join the two
-    configurations, the guess decides. Declared forces are taken along (d'Alembert). Start
-    velocities are `path(0.0)[1]`.
+    configurations, the guess decides. Declared forces Q are taken along (d'Alembert); constraints
+    are not imposed. Start velocities are `path(0.0)[1]`, shape (n,).
+
+    Args:
+        q0, q1: coordinates at both ends, shape (n,), or mappings by name [unit of each].
+        duration: [s]; the motion goes from t = 0 to `duration`.
+        guess: a path whose inner points are started from; its times do not count, and it brings
+            its own `elements` and `degree`.
+        elements, degree: of the path otherwise, at least 1 and 2.
+
+    Returns:
+        The motion as an `ActionPath`. Numbers are needed: it is not found under `jit` or `grad`.
 
     Raises:
-        ValueError: no stationary path was found from this guess.
+        ValueError: a wrong call, a system without a Lagrangian, or no stationary path was found
+            from this guess.
     """
     laws = require_lagrangian(system, "a motion between configurations")
     names = tuple(system.coordinates)

@@ -20,12 +20,16 @@ BISECTIONS = 60  # a step halved 60 times is below the spacing of floats
 class Event(eqx.Module):
     """Stop when a function of the state crosses zero, or when a condition becomes true.
 
+        rising:   g < 0 before and g ≥ 0 after
+        falling:  g > 0 before and g ≤ 0 after,   g = condition(q, q̇, t, params)
+
     **Arguments:**
 
-    - `condition`: `(q, qd, t, params) -> scalar`. A real number stops the run where it changes
-      sign; a boolean where it becomes true. The time is found on the solver's own interpolation,
-      to round-off.
-    - `direction`: "rising" or "falling" to stop only when the number crosses zero that way.
+    - `condition`: `(q, qd, t, params) -> scalar`, of q, qd of shape (n,) and t [s], in any unit. A
+      real number stops the run where it changes sign; a boolean where it becomes true. The time is
+      found on the solver's own interpolation, to round-off.
+    - `direction`: "rising" or "falling" to stop only when the number crosses zero that way; None
+      for both.
 
     A condition that is NaN ends the run as failed. One that is zero or true at the start does not
     stop the run there. One that goes beyond zero and comes back within a single step is found if it
@@ -35,6 +39,9 @@ class Event(eqx.Module):
 
     Under `jit`, `grad` and `vmap` a run watches one event, and judges it at the ends of steps only.
     The time of a boolean has the derivative zero there; that of a number is differentiated through.
+
+    **Raises:** `ValueError` for a condition that is no function, or another direction; and by
+    `simulate`, for a condition that does not return one number or one truth value.
     """
 
     condition: Callable[..., Any] = eqx.field(static=True)

@@ -32,12 +32,13 @@ class Entry(eqx.Module):
     Attributes:
         name: of the way; `method`: of the solver.
         run: the `Trajectory`.
-        residual, rate_residual: the largest |φ| and |φ̇| (or |A q̇ + a|) at the samples.
-        imbalance: of the energy, as in a report.
-        error: the largest difference of a coordinate from the reference, at any sample.
-        steps: accepted and rejected.
-        seconds: of a second run, compilation left out; printed, never saved.
-        ended: how, if not at the time asked for.
+        residual, rate_residual: the largest |φ| and |φ̇| (or |A q̇ + a|) at the samples [unit of
+            the row, that per second].
+        imbalance: of the energy, max|h − h₀ − W| / max(T_max, |W|_max) [-], as in a report.
+        error: max |q_i − q_i,reference| over coordinates and samples [unit of the coordinate].
+        steps: accepted and rejected together.
+        seconds: of a second run, compilation left out [s]; printed, never saved.
+        ended: how, if not at the time asked for; then all numbers are those up to there.
     """
 
     name: str = eqx.field(static=True)
@@ -53,7 +54,15 @@ class Entry(eqx.Module):
 
 
 class Tournament(eqx.Module):
-    """The table of a tournament; printing it aligns it. `viz.tournament` draws it."""
+    """The table of a tournament; printing it aligns it. `viz.tournament` draws it.
+
+    Attributes:
+        entries: an `Entry` for each way, in the order in which they ran.
+        reference: what errors are measured against, in words.
+
+    `table["projection"]` is the entry of that way, or of the first with this name before its
+    bracket, as in "baumgarte(...)"; `KeyError` if there is none.
+    """
 
     entries: tuple[Entry, ...]
     reference: str = eqx.field(static=True)
