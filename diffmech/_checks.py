@@ -231,6 +231,13 @@ def require_few_steps(dt: AnyArray, duration: AnyArray, max_steps: int) -> None:
         )
 
 
+def as_direction(given: Any) -> int:
+    """Which crossings of zero are meant: 1 rising, −1 falling, 0 both."""
+    if isinstance(given, bool) or given not in (-1, 0, 1):
+        raise ValueError(f"`direction` must be 1, -1 or 0, but is {briefly(given)}")
+    return int(given)
+
+
 def as_count(value: Any, label: str, least: int) -> int:
     """A whole number, at least `least`."""
     whole = isinstance(value, int | np.integer) and not isinstance(value, bool)

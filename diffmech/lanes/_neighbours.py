@@ -40,7 +40,7 @@ class Megno(AbstractReducer):
 
         `ensemble` raises `ValueError` where the shape is not that of its machine.
         """
-        self.tangents = as_rows((direction,))
+        self.tangents = as_rows((direction,), lengths=True)
 
     def init(self, instant: Instant, params: Params) -> Carry:
         """The start's time, the time since, ∫ s dℓ, ∫ Y ds and ℓ, all zero."""

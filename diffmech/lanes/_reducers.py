@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from .._checks import ROUNDINGS, as_array, is_traced
+from .._checks import ROUNDINGS, as_array, as_direction, is_traced
 from .._typing import AnyArray, Params, Scalar, ScalarFunction, Truth
 from ..model import AbstractSystem, ExplicitLaws, Laws
 from ..motion import energy_of
@@ -178,7 +178,7 @@ class Crossings(AbstractReducer):
     """
 
     function: ScalarFunction
-    direction: int = eqx.field(static=True, default=0)
+    direction: int = eqx.field(static=True, default=0, converter=as_direction)
 
     def init(self, instant: Instant, params: Params) -> Carry:
         """No crossing."""
@@ -253,9 +253,18 @@ class EnergyError(AbstractReducer):
         return jnp.where((worst <= rounding) & (scale <= rounding), 0.0, part)
 
 
-def as_rows(directions: tuple[Any, ...]) -> AnyArray:
-    """Directions (δq, δq̇), k of them, as `tangents` of shape (k, 2n)."""
+def as_rows(directions: tuple[Any, ...], *, lengths: bool = False) -> AnyArray:
+    """Directions (δq, δq̇), k of them, as `tangents` of shape (k, 2n).
+
+    Raises:
+        ValueError: one is zero or no number, where their `lengths` are divided by.
+    """
     rows = [as_array(direction).ravel() for direction in directions]
+    for row in rows if lengths else ():
+        if not is_traced(row) and not 0 < np.linalg.norm(row) < np.inf:
+            raise ValueError(
+                f"a direction must be finite and not zero, but is {np.asarray(row).tolist()}"
+            )
     return (jnp if is_traced(rows) else np).stack(rows)
 
 
@@ -275,7 +284,7 @@ class Growth(AbstractReducer):
 
         `ensemble` raises `ValueError` where the shape is not that of its machine.
         """
-        self.tangents = as_rows(directions)
+        self.tangents = as_rows(directions, lengths=True)
 
     def init(self, instant: Instant, params: Params) -> Carry:
         """‖δ₀‖², and no doublings."""

@@ -50,7 +50,7 @@ def zoom(
     axes = {}
     for axis in record.axes:
         low, high = windows.get(axis.name, (axis.grid[0], axis.grid[-1]))
-        if not float(low) < float(high):
+        if axis.name in windows and not float(low) < float(high):
             raise ValueError(f"the window of `{axis.name}` must be (low, high), but is {low, high}")
         count = axis.grid.size if points is None else as_count(points, "points", 2)
         axes[axis.name] = np.linspace(float(low), float(high), count)

@@ -159,6 +159,15 @@ def _numbers(leaf: np.ndarray) -> str:
     return f"[{', '.join(parts)}]"
 
 
+def require_unconstrained(system: AbstractSystem, what: str) -> None:
+    """Refuse machines whose states fill only a surface of the space of (q, q̇)."""
+    if getattr(system, "constraints", ()):
+        raise ValueError(
+            f"{what} needs coordinates that are independent, but {system.name!r} has constraints: "
+            "describe the machine in minimal coordinates"
+        )
+
+
 def require_system(value: Any, label: str = "system") -> None:
     """Refuse what is not a machine, under the name of the argument it was passed as."""
     require_kind(value, AbstractSystem, label, "a `System` or an `Explicit`")

@@ -24,6 +24,7 @@ from ..model import (
     parameter_unit,
     replace_params,
     require_system,
+    require_unconstrained,
     rest_zero,
 )
 from ..motion import prepare
@@ -32,7 +33,6 @@ from ._brake_family import brake_family
 from ._edge_functions import is_reciprocal, kinds_of, unstable_count
 from ._edge_scan import Scan
 from ._edge_search import Root, brackets_and_dips, fold, polish, resolve_dips
-from ._flow import require_unconstrained
 from ._forced_family import forced_family, with_value
 from ._return_maps import Base, Family
 

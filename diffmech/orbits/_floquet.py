@@ -10,9 +10,8 @@ from .._checks import as_scalar, in_force
 from .._defaults import ORBIT_RTOL, as_rtol
 from .._printing import aligned
 from .._typing import AnyArray, Number, Params
-from ..model import AbstractSystem, require_system
+from ..model import AbstractSystem, require_system, require_unconstrained
 from ..motion import prepare
-from ._flow import require_unconstrained
 from ._monodromy import monodromy_of
 from ._orbit_record import PeriodicOrbit
 

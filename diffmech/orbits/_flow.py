@@ -15,21 +15,12 @@ from jax import lax
 from .._defaults import FLOW_MAX_STEPS
 from .._typing import AnyArray, Number, Params
 from ..lanes import as_tableau
-from ..model import AbstractSystem, ExplicitLaws, Laws
+from ..model import ExplicitLaws, Laws
 from ..motion import acceleration_of
 
 _FIRST_STEP = 1e-3  # of the duration
 _SAFETY, _SHRINK, _GROW = 0.9, 0.2, 10.0  # factors of the step size control
 _LAST = 1e-9  # of a step: what is left at the end is taken along rather than stepped over
-
-
-def require_unconstrained(system: AbstractSystem, what: str) -> None:
-    """Refuse machines whose states fill only a surface of the space of (q, q̇)."""
-    if getattr(system, "constraints", ()):
-        raise ValueError(
-            f"{what} needs coordinates that are independent, but {system.name!r} has constraints: "
-            "describe the machine in minimal coordinates"
-        )
 
 
 def rate_of(laws: Laws | ExplicitLaws) -> Callable[[Any, Any, Any], Any]:

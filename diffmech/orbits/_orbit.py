@@ -9,11 +9,10 @@ from .._checks import as_scalar, as_vector, in_force
 from .._defaults import ORBIT_RTOL, as_rtol
 from .._suggest import quoted, suggestion
 from .._typing import Coordinates, Number, Params
-from ..model import AbstractSystem, require_system, rest_zero
+from ..model import AbstractSystem, require_system, require_unconstrained, rest_zero
 from ..motion import prepare
 from ._brake_family import brake_family
 from ._edge_scan import Scan
-from ._flow import require_unconstrained
 from ._orbit_record import PeriodicOrbit
 from ._return_maps import Base
 from ._shooting import shoot

@@ -8,7 +8,7 @@ import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 
-from .._checks import as_scalar, briefly, in_force, trial_trace
+from .._checks import as_direction, as_scalar, briefly, in_force, trial_trace
 from .._suggest import quoted, suggestion
 from .._typing import AnyArray, Number, Params
 from ..lanes import AbstractCrossed
@@ -69,7 +69,7 @@ class Plane(AbstractSection):
     ):
         self.coordinate = coordinate
         self.level = as_scalar(level, "level")
-        self.direction = _direction(direction)
+        self.direction = as_direction(direction)
         self.wrap = bool(wrap)
 
     def _index(self, system: AbstractSystem) -> int:
@@ -152,7 +152,7 @@ class Surface(AbstractSection):
         self, crossed: Callable[..., Any], *, direction: int = 1, every: Number | None = None
     ):
         self.crossed = crossed
-        self.direction = _direction(direction)
+        self.direction = as_direction(direction)
         self.every = None if every is None else as_scalar(every, "every", positive=True)
 
     def function(self, system: AbstractSystem) -> AbstractCrossed:
@@ -184,12 +184,6 @@ def as_section(given: Any) -> AbstractSection:
         "`section` must be a `Plane(coordinate, level)`, a `Strobe(period)`, a `Surface(function)`"
         f", the name of a coordinate or a function, but is {briefly(given)}"
     )
-
-
-def _direction(given: Any) -> int:
-    if given not in (-1, 0, 1):
-        raise ValueError(f"`direction` must be 1, -1 or 0, but is {briefly(given)}")
-    return int(given)
 
 
 class _Level(AbstractCrossed):

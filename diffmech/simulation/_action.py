@@ -18,7 +18,7 @@ import optimistix
 
 from .._checks import as_array, as_count, as_duration, as_vector, briefly, in_force
 from .._typing import AnyArray, Coordinates, Number, Params, Samples, Scalar, Truth
-from ..model import AbstractSystem, Laws
+from ..model import AbstractSystem, Laws, require_unconstrained
 from ..motion import force_of, prepare, require_lagrangian
 from ._trajectory import Trajectory
 
@@ -80,7 +80,7 @@ class ActionPath(eqx.Module):
         times = jnp.asarray(as_array(t))
         points, _, slopes = _lobatto(self.degree)
         span = (self.t1 - self.t0) / self.elements
-        pieces = _sampled(self.qs, self.t0, self.t1, self.degree)[0]
+        pieces = jnp.asarray(_sampled(self.qs, self.t0, self.t1, self.degree)[0])
 
         def at(t: Any) -> tuple[Any, Any]:
             i = jnp.clip(jnp.floor((t - self.t0) / span).astype(int), 0, self.elements - 1)
@@ -256,8 +256,8 @@ def motion_between(
         δS + ∫ Q·δq dt = 0   for every δq that vanishes at both ends
 
     Starts from the straight path, or from `guess`; where several motions join the two
-    configurations, the guess decides. Declared forces Q are taken along (d'Alembert); constraints
-    are not imposed. Start velocities are `path(0.0)[1]`, shape (n,).
+    configurations, the guess decides. Declared forces Q are taken along (d'Alembert). Start
+    velocities are `path(0.0)[1]`, shape (n,).
 
     Args:
         q0, q1: coordinates at both ends, shape (n,), or mappings by name [unit of each].
@@ -270,10 +270,11 @@ def motion_between(
         The motion as an `ActionPath`. Numbers are needed: it is not found under `jit` or `grad`.
 
     Raises:
-        ValueError: a wrong call, a system without a Lagrangian, or no stationary path was found
+        ValueError: a wrong call, a system with constraints or without a Lagrangian, or no stationary path was found
             from this guess.
     """
     laws = require_lagrangian(system, "a motion between configurations")
+    require_unconstrained(system, "a motion between configurations")
     names = tuple(system.coordinates)
     ends = [in_force(as_vector(q, names, label)) for q, label in ((q0, "q0"), (q1, "q1"))]
     length = in_force(as_duration(duration))

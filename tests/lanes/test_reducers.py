@@ -349,3 +349,14 @@ def test_grazing_events_are_found_as_lanes_find_them() -> None:
             # which is off by h⁶/46080 at most.
             height = np.sin(lanes[i] + phases[i])
             np.testing.assert_allclose(height, 1 - margins[i], atol=5.7e-6)
+
+
+def test_directions_that_mean_nothing_are_refused() -> None:
+    for wrong in (2, "up", True):
+        with pytest.raises(ValueError, match="`direction` must be 1, -1 or 0, but is"):
+            dm.reducers.Crossings(lambda q, qd, t, params: q[0], wrong)
+    for reducer in (dm.reducers.Growth, dm.reducers.Megno):
+        with pytest.raises(ValueError, match="must be finite and not zero"):
+            reducer([0.0, 0.0])
+        with pytest.raises(ValueError, match="must be finite and not zero"):
+            reducer([np.nan, 1.0])

@@ -285,6 +285,13 @@ def test_a_zoom_is_the_map_itself_on_a_finer_grid() -> None:
         dm.zoom(chart, {"qA": (1, 1)})
 
 
+def test_a_zoom_keeps_an_axis_that_decreases() -> None:
+    axes = {"theta": [0.3, 0.2], "theta_dot": [0.0, 1.0]}
+    chart = dm.stability_map(dm.systems.pendulum(), axes, dm.criteria.Tumble("theta", 1.0), 1.0)
+    closer = dm.zoom(chart, {"theta_dot": (0.0, 0.5)})
+    assert list(closer.axes[0].grid) == [0.3, 0.2]
+
+
 def test_a_map_hands_on_and_a_zoom_keeps_every_option_of_an_ensemble() -> None:
     of_the_map = {"q0s", "qd0s", "system", "duration", "reduce", "params", "progress"}
     assert {*inspect.signature(dm.ensemble).parameters} - of_the_map == {*OPTIONS}

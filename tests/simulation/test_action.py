@@ -30,6 +30,9 @@ def test_the_actions_gradient_vanishes_on_simulated_motions_only(name: str, elem
     system = getattr(dm.systems, name)()
     run = dm.simulate(system, *system.starts["default"], duration=0.4, rtol=1e-13, atol=1e-13)
     path = dm.ActionPath.along(run, elements, degree=12)
+    q, qd = path(run.ts)  # between its nodes
+    np.testing.assert_allclose(q, run.qs, atol=1e-10)  # as the run is, and its path of degree 12
+    np.testing.assert_allclose(qd, run.qds, atol=1e-8)  # two digits less for a derivative
     forces = np.abs(dm.bias(system, run.qs[-1], run.qds[-1], 0.4))
     lacking = np.abs(dm.action_gradient(system, path))
     assert np.max(lacking) < 1e-8 * np.max(forces)
@@ -43,6 +46,12 @@ def test_the_actions_gradient_vanishes_on_simulated_motions_only(name: str, elem
         other = dm.ActionPath(path.t0, path.t1, moved, path.degree)
         changes.append(float(dm.action(system, other) - dm.action(system, path)))
     assert changes[1] / changes[0] == pytest.approx(4.0, rel=0.02)
+
+
+def test_a_motion_between_configurations_is_not_found_on_constraints() -> None:
+    rod = dm.systems.pendulum_dae()
+    with pytest.raises(ValueError, match="but 'pendulum_dae' has constraints"):
+        dm.motion_between(rod, [-1.0, 0.0], [0.0, -1.0], duration=0.5)
 
 
 def test_a_motion_between_two_configurations_is_the_simulated_one() -> None:
