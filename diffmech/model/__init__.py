@@ -28,7 +28,10 @@ from ._system import System as System
 # isort: split
 # What the rooms above build on.
 from ._abstract_arguments import trial_arguments as trial_arguments
-from ._abstract_system import require_system as require_system
+from ._abstract_system import (
+    require_system as require_system,
+    require_unconstrained as require_unconstrained,
+)
 from ._bodies import (
     PlacedBody as PlacedBody,
     PlacedParticle as PlacedParticle,

@@ -270,8 +270,8 @@ def motion_between(
         The motion as an `ActionPath`. Numbers are needed: it is not found under `jit` or `grad`.
 
     Raises:
-        ValueError: a wrong call, a system with constraints or without a Lagrangian, or no stationary path was found
-            from this guess.
+        ValueError: a wrong call, a system with constraints or without a Lagrangian, or no
+            stationary path was found from this guess.
     """
     laws = require_lagrangian(system, "a motion between configurations")
     require_unconstrained(system, "a motion between configurations")
