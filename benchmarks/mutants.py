@@ -151,6 +151,9 @@ def drawn(count: int, seed: int) -> list[Mutant]:
     return found
 
 
+_NOTHING_TESTED = 5  # pytest's exit code
+
+
 def fate(mutant: Mutant, tests: Path, minutes: float, left_out: Sequence[str] = ()) -> str:
     """Run tests on a copy of the package with the mistake: which one failed, or "survived"."""
     changed = {mutant.file.relative_to(ROOT): mutant.source()}
@@ -160,6 +163,8 @@ def fate(mutant: Mutant, tests: Path, minutes: float, left_out: Sequence[str] = 
     seconds = time.monotonic() - clock
     if code in (-signal.SIGXCPU, -signal.SIGKILL):
         return f"survived {minutes:g} minutes"
+    if code == _NOTHING_TESTED:
+        return "there are no tests of this room"
     if code == 0:
         return f"survived ({seconds:.0f} s)"
     return f"killed ({seconds:.0f} s) {failed[0] if failed else 'at once'}"
@@ -196,6 +201,8 @@ def outcome(
         # Another version may have them in other folders.
         places = {path.name: path for path in sorted((folder / "tests").rglob("test_*.py"))}
         names = [str(places[test]) for test in tests_of(room) if test in places]
+        if not names:
+            return _NOTHING_TESTED, []
         words = {word for file in changed for word in re.split(r"[_.]", file.name) if len(word) > 3}
         # Those named like what has changed come first: they fail soonest.
         names.sort(key=lambda test: not any(word in Path(test).name for word in words))
